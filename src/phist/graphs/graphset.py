@@ -1,0 +1,391 @@
+"""GraphSet: many graphs in a handful of flat arrays."""
+
+import hashlib
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phist.errors import GraphInputError
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+IntArray = NDArray[np.int64]
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """One graph of a `GraphSet`, as a view of its arrays.
+
+    ``indices[indptr[i]:indptr[i + 1]]`` are the neighbours of node ``i``. An undirected edge is stored in both
+    directions; ``weights`` is ``None`` when every edge weighs one.
+    """
+
+    indptr: IntArray
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float64] | None = None
+    label: Hashable = None
+    id: Hashable = None
+    directed: bool = False
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Edges of the graph: each undirected edge once, loops once."""
+        return count_edges(self.indptr, self.indices, self.directed)
+
+    def adjacency(self) -> "scipy.sparse.csr_array":
+        """The weighted adjacency matrix."""
+        from scipy.sparse import csr_array
+
+        weights = np.ones(len(self.indices)) if self.weights is None else self.weights
+        return csr_array((weights, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
+
+    def to_networkx(self) -> "networkx.Graph[int]":
+        """The same graph for networkx, nodes numbered from 0, edge attribute ``weight`` where weighted."""
+        import networkx
+
+        graph: networkx.Graph[int] = networkx.DiGraph() if self.directed else networkx.Graph()
+        graph.add_nodes_from(range(self.n_nodes))
+        sources = np.repeat(np.arange(self.n_nodes), np.diff(self.indptr)).tolist()
+        if self.weights is None:
+            graph.add_edges_from(zip(sources, self.indices.tolist(), strict=True))
+        else:
+            graph.add_weighted_edges_from(zip(sources, self.indices.tolist(), self.weights.tolist(), strict=True))
+        return graph
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSet:
+    """An immutable collection of graphs, packed into one compressed sparse row structure.
+
+    Graph ``g`` owns the nodes ``node_ptr[g]:node_ptr[g + 1]``; node ``i`` of the collection has the neighbours
+    ``indices[indptr[i]:indptr[i + 1]]``, numbered from 0 within their graph, sorted, without repetition.
+    Make one with `as_graphset`, `read_graphs` or `load_dataset`.
+
+    >>> from phist import as_graphset
+    >>> import networkx as nx
+    >>> graphs = as_graphset([nx.path_graph(3), nx.cycle_graph(4)], labels=["path", "cycle"])
+    >>> len(graphs), graphs[1].n_nodes, graphs[1].label
+    (2, 4, 'cycle')
+    >>> graphs[graphs.labels == "path"]
+    GraphSet(1 graph, 3 nodes, 2 edges, 1 class)
+    """
+
+    node_ptr: IntArray  # (graphs + 1)
+    indptr: IntArray  # (nodes + 1)
+    indices: NDArray[np.int32]  # (arcs)
+    weights: NDArray[np.float64] | None = None  # (arcs); None: every edge weighs one
+    labels: Array | None = None  # (graphs)
+    ids: Array = field(default_factory=lambda: np.empty(0, np.int64))  # (graphs); their numbers when not given
+    directed: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.ids) == 0:
+            object.__setattr__(self, "ids", np.arange(len(self), dtype=np.int64))
+        if self.labels is not None:
+            object.__setattr__(self, "labels", as_labels(self.labels))
+        self._check_lengths()
+        for name in ("node_ptr", "indptr", "indices", "weights", "labels", "ids"):
+            object.__setattr__(self, name, _read_only(getattr(self, name)))
+
+    def _check_lengths(self) -> None:
+        for name in ("labels", "ids"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(self):
+                raise GraphInputError(f"{len(values)} {name} were given for {len(self)} graphs; give one for each graph")
+        empty = np.flatnonzero(np.diff(self.node_ptr) == 0)
+        if len(empty):
+            raise GraphInputError(f"graph {self.name(empty[0])} has no node; a graph needs at least one: remove it or add a node")
+
+    # Sizes ------------------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.node_ptr) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all graphs together."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Edges of all graphs together: each undirected edge once, loops once."""
+        return int(self.edge_counts().sum())
+
+    def node_counts(self) -> IntArray:
+        """Nodes of each graph."""
+        return np.diff(self.node_ptr)
+
+    def edge_counts(self) -> IntArray:
+        """Edges of each graph: each undirected edge once, loops once."""
+        arcs = np.diff(self.indptr[self.node_ptr])
+        if self.directed:
+            return arcs
+        loops = np.add.reduceat(np.append(self.loop_counts(), 0), self.node_ptr[:-1]) if len(self) else arcs
+        return (arcs + loops) // 2
+
+    def loop_counts(self) -> IntArray:
+        """Loops at each node: 0 or 1."""
+        local = np.arange(self.n_nodes) - np.repeat(self.node_ptr[:-1], self.node_counts())
+        return _loops_of_rows(self.indptr, self.indices, local)
+
+    def degrees(self) -> IntArray:
+        """Neighbours of each node (out-neighbours in a directed set), weights ignored."""
+        return np.diff(self.indptr)
+
+    @property
+    def classes(self) -> list[Hashable]:
+        """The distinct labels: sorted where they can be compared, else in order of first appearance."""
+        return [] if self.labels is None else distinct_labels(self.labels)
+
+    def name(self, graph: int) -> str:
+        """How messages call a graph: its number, and its id where that says more."""
+        number, identity = int(graph), self.ids[graph]
+        return str(number) if str(identity) == str(number) else f"{number} ({identity!s})"
+
+    # Selection --------------------------------------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> Graph: ...
+    @overload
+    def __getitem__(self, key: slice | ArrayLike) -> "GraphSet": ...
+    def __getitem__(self, key: Any) -> "Graph | GraphSet":
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            return self._graph(int(key))
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            return self._range(start, max(start, stop)) if step == 1 else self._gather(np.arange(start, stop, step))
+        return self._gather(_as_positions(key, len(self)))
+
+    def __iter__(self) -> Iterator[Graph]:
+        return (self._graph(position) for position in range(len(self)))
+
+    def _graph(self, position: int) -> Graph:
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"graph {position} was asked for, the set has {len(self)}")
+        position %= len(self)
+        first, last = self.node_ptr[position], self.node_ptr[position + 1]
+        arcs = slice(self.indptr[first], self.indptr[last])
+        return Graph(
+            indptr=self.indptr[first : last + 1] - self.indptr[first],
+            indices=self.indices[arcs],
+            weights=None if self.weights is None else self.weights[arcs],
+            label=None if self.labels is None else _as_python(self.labels[position]),
+            id=_as_python(self.ids[position]),
+            directed=self.directed,
+        )
+
+    def _range(self, start: int, stop: int) -> "GraphSet":
+        """Graphs ``start`` to ``stop`` without copying their arcs, so that a slice of a mapped file stays on disk."""
+        first, last = self.node_ptr[start], self.node_ptr[stop]
+        arcs = slice(self.indptr[first], self.indptr[last])
+        return replace(
+            self,
+            node_ptr=self.node_ptr[start : stop + 1] - first,
+            indptr=self.indptr[first : last + 1] - self.indptr[first],
+            indices=self.indices[arcs],
+            weights=None if self.weights is None else self.weights[arcs],
+            labels=None if self.labels is None else self.labels[start:stop],
+            ids=self.ids[start:stop],
+        )
+
+    def _gather(self, positions: IntArray) -> "GraphSet":
+        nodes = ranges(self.node_ptr[positions], self.node_counts()[positions])
+        degrees = np.diff(self.indptr)[nodes]
+        arc_ptr = self.indptr[self.node_ptr]
+        arcs = ranges(arc_ptr[positions], np.diff(arc_ptr)[positions])
+        return replace(
+            self,
+            node_ptr=starts_of(self.node_counts()[positions]),
+            indptr=starts_of(degrees),
+            indices=self.indices[arcs],
+            weights=None if self.weights is None else self.weights[arcs],
+            labels=None if self.labels is None else self.labels[positions],
+            ids=self.ids[positions],
+        )
+
+    def with_labels(self, labels: "Iterable[Hashable] | None") -> "GraphSet":
+        """The same graphs with other labels, or with none."""
+        return replace(self, labels=None if labels is None else as_labels(labels))
+
+    @staticmethod
+    def concatenate(parts: "Iterable[GraphSet]") -> "GraphSet":
+        """All graphs of several sets, in order. Labels are kept when every part has them."""
+        parts = list(parts)
+        if not parts:
+            raise GraphInputError("no graph set was given to concatenate; give at least one")
+        if len({part.directed for part in parts}) > 1:
+            raise GraphInputError('directed and undirected sets cannot be joined; convert with directed="symmetrise" first')
+        labelled = all(part.labels is not None for part in parts)
+        weighted = any(part.weights is not None for part in parts)
+        return GraphSet(
+            node_ptr=starts_of(np.concatenate([part.node_counts() for part in parts])),
+            indptr=starts_of(np.concatenate([part.degrees() for part in parts])),
+            indices=np.concatenate([part.indices for part in parts]),
+            weights=np.concatenate([part.weights_or_ones() for part in parts]) if weighted else None,
+            labels=as_labels([label for part in parts for label in part.label_list()]) if labelled else None,
+            ids=as_labels([identity for part in parts for identity in part.ids.tolist()]),
+            directed=parts[0].directed,
+        )
+
+    def weights_or_ones(self) -> NDArray[np.float64]:
+        """The weight of every arc, ones where the set is unweighted."""
+        return np.ones(len(self.indices)) if self.weights is None else self.weights
+
+    def label_list(self) -> list[Hashable]:
+        """The labels as plain Python values; an empty list when there are none."""
+        return [] if self.labels is None else self.labels.tolist()
+
+    # Identity ---------------------------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GraphSet):
+            return NotImplemented
+        names = ("node_ptr", "indptr", "indices", "labels", "ids")
+        return (
+            self.directed == other.directed
+            and all(_same(getattr(self, name), getattr(other, name)) for name in names)
+            and _same(plain_weights(self.weights), plain_weights(other.weights))
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal content, not identity; use fingerprint() as a key
+
+    def fingerprint(self) -> str:
+        """A hash of the graphs and their labels; ids do not count."""
+        digest = hashlib.sha256(b"directed" if self.directed else b"undirected")
+        for values in (self.node_ptr, self.indptr, self.indices, plain_weights(self.weights)):
+            digest.update(b"|" if values is None else np.ascontiguousarray(values).data)
+        digest.update("\n".join(repr(label) for label in self.label_list()).encode())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        parts = [_plural(len(self), "graph"), _plural(self.n_nodes, "node"), _plural(self.n_edges, "edge")]
+        if self.labels is not None:
+            parts.append(_plural(len(self.classes), "class", "classes"))
+        kinds = [kind for kind, present in (("directed", self.directed), ("weighted", self.weights is not None)) if present]
+        return f"GraphSet({', '.join(parts + kinds)})"
+
+    # On disk ----------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the set as a folder that `GraphSet.open` maps into memory instead of reading it."""
+        from phist.graphs.storage import write_graphset
+
+        write_graphset(path, [self])
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open a saved set; its arcs stay on disk until they are used."""
+        from phist.graphs.storage import open_graphset
+
+        return open_graphset(cls, path)
+
+
+def as_labels(values: Iterable[Hashable]) -> Array:
+    """One flat array of labels or ids: numbers or strings where all are, else Python objects."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuU":
+        return values
+    items = [_as_python(value) for value in values]
+    missing = next((number for number, item in enumerate(items) if item is None or item != item), None)
+    if missing is not None:
+        raise GraphInputError(
+            f"the label of graph {missing} is missing ({items[missing]!r}); label every graph or give none at all"
+        )
+    kinds = {type(item) for item in items}
+    if kinds == {int}:
+        return np.array(items, dtype=np.int64)
+    if len(kinds) == 1 and kinds <= {bool, float, str}:
+        return np.array(items)
+    return _object_array(items)
+
+
+def distinct_labels(labels: Array) -> list[Hashable]:
+    """The distinct labels: sorted where they can be compared, else in order of first appearance."""
+    distinct = list(dict.fromkeys(labels.tolist()))
+    try:
+        return sorted(distinct)  # type: ignore[type-var]
+    except TypeError:
+        return distinct
+
+
+def ranges(starts: Array, lengths: Array) -> IntArray:
+    """The numbers ``starts[i] ... starts[i] + lengths[i] - 1`` for every i, one after the other."""
+    offsets = starts_of(lengths)
+    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+
+
+def starts_of(lengths: Array) -> IntArray:
+    """Where each of several consecutive stretches begins, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+def count_edges(indptr: IntArray, indices: NDArray[np.int32], directed: bool) -> int:
+    """Edges of one graph: each undirected edge once, loops once."""
+    if directed:
+        return len(indices)
+    loops = int(_loops_of_rows(indptr, indices, np.arange(len(indptr) - 1)).sum())
+    return (len(indices) + loops) // 2
+
+
+def plain_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """``None`` where every edge weighs one, so that equal sets look equal however they came about."""
+    return None if weights is None or (weights == 1).all() else weights
+
+
+def _loops_of_rows(indptr: IntArray, indices: NDArray[np.int32], row_names: IntArray) -> IntArray:
+    is_loop = indices == np.repeat(row_names, np.diff(indptr))
+    loops_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_loop)])
+    return loops_before[indptr[1:]] - loops_before[indptr[:-1]]
+
+
+def _as_positions(key: Any, length: int) -> IntArray:
+    key = np.asarray(key)
+    if key.ndim != 1 or (key.dtype.kind not in "biu" and len(key)):
+        raise IndexError("graphs are selected by a number, a slice, a mask or a list of numbers")
+    if key.dtype.kind == "b":
+        if len(key) != length:
+            raise IndexError(f"the mask has {len(key)} entries, the set has {length} graphs")
+        return np.flatnonzero(key)
+    positions = key.astype(np.int64)
+    outside = positions[(positions < -length) | (positions >= length)]
+    if len(outside):
+        raise IndexError(f"graph {outside[0]} was asked for, the set has {length}")
+    return positions % length if length else positions
+
+
+def _read_only(values: Array | None) -> Array | None:
+    if values is None:
+        return None
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def _same(left: Array | None, right: Array | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return bool(np.array_equal(left, right))
+
+
+def _as_python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _object_array(items: list[Any]) -> Array:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def _plural(count: int, singular: str, plural: str | None = None) -> str:
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"

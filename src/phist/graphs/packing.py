@@ -1,0 +1,133 @@
+"""From loose arcs to the packed arrays of a GraphSet: one place where loops, parallel edges and direction are settled."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from phist.errors import ConfigError, GraphInputError
+from phist.graphs.graphset import Array, GraphSet, plain_weights, starts_of
+
+Directed = Literal["symmetrise", "keep"]
+SelfLoops = Literal["drop", "keep"]
+Weights = Literal["use", "abs", "ignore"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How loose ends of the input are settled.
+
+    Args:
+        directed: ``"symmetrise"`` makes an edge of an arc in either direction, with the larger of the two weights, so
+            that a symmetric graph stays as it is; ``"keep"`` keeps arcs for the random-walk operator; ``None``
+            symmetrises graphs that say they are directed and refuses an asymmetric matrix that does not.
+        self_loops: ``"drop"`` or ``"keep"``.
+        weights: ``"use"`` them, take their absolute value (``"abs"``), or ``"ignore"`` them.
+    """
+
+    directed: Directed | None = None
+    self_loops: SelfLoops = "drop"
+    weights: Weights = "use"
+
+    def __post_init__(self) -> None:
+        _check_choice("directed", self.directed, (*get_args(Directed), None))
+        _check_choice("self_loops", self.self_loops, get_args(SelfLoops))
+        _check_choice("weights", self.weights, get_args(Weights))
+
+
+def pack(
+    node_counts: Array,
+    source: Array,
+    target: Array,
+    weights: Array | None = None,
+    *,
+    reading: Reading = Reading(),
+    labels: Array | None = None,
+    ids: Array | None = None,
+) -> GraphSet:
+    """Pack arcs between nodes numbered through the whole collection.
+
+    Parallel arcs add up; without ``weights`` they collapse into one. An undirected edge may come in one direction or in
+    both: unless ``reading.directed`` is ``"keep"`` the result has both, with the larger of the two weights.
+
+    Args:
+        node_counts: nodes of each graph; graph ``g`` owns the numbers after those of the graphs before it.
+        source, target: the arcs' ends, within one graph each.
+        weights: the arcs' weights, finite and not negative, or ``None``.
+    """
+    node_ptr = starts_of(np.asarray(node_counts))
+    names = np.arange(len(node_counts)) if ids is None else ids
+    if weights is not None:
+        weights = _settle_weights(np.asarray(weights, dtype=np.float64), source, target, node_ptr, names, reading.weights)
+    if reading.self_loops == "drop":
+        source, target, weights = _without_loops(source, target, weights)
+    matrix = _matrix(int(node_ptr[-1]), source, target, weights)
+    if reading.directed != "keep":
+        matrix = symmetrise(matrix)
+
+    first_node = np.repeat(node_ptr[:-1], np.diff(matrix.indptr[node_ptr]))
+    return GraphSet(
+        node_ptr=node_ptr,
+        indptr=matrix.indptr.astype(np.int64),
+        indices=(matrix.indices - first_node).astype(np.int32),
+        weights=None if weights is None else plain_weights(matrix.data),
+        labels=labels,
+        ids=np.empty(0, np.int64) if ids is None else ids,
+        directed=reading.directed == "keep",
+    )
+
+
+def symmetrise(matrix: csr_array) -> csr_array:
+    """The larger of the two weights between any two nodes, for both directions."""
+    transposed = matrix.T.tocsr()
+    transposed.sort_indices()
+    if np.array_equal(matrix.indices, transposed.indices) and np.array_equal(matrix.data, transposed.data):
+        return matrix
+    both = matrix.maximum(transposed).tocsr()
+    both.sort_indices()
+    return both
+
+
+def _matrix(n_nodes: int, source: Array, target: Array, weights: Array | None) -> csr_array:
+    """Arcs as a matrix with sorted rows; booleans collapse where they meet, weights add up, zero weights vanish."""
+    kind = np.int32 if max(n_nodes, len(source)) < np.iinfo(np.int32).max else np.int64
+    values: NDArray[np.bool_] | Array = np.ones(len(source), dtype=bool) if weights is None else weights
+    matrix = coo_array(
+        (values, (source.astype(kind, copy=False), target.astype(kind, copy=False))), shape=(n_nodes, n_nodes)
+    ).tocsr()
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _without_loops(source: Array, target: Array, weights: Array | None) -> tuple[Array, Array, Array | None]:
+    proper = source != target
+    if proper.all():
+        return source, target, weights
+    return source[proper], target[proper], None if weights is None else weights[proper]
+
+
+def _settle_weights(weights: Array, source: Array, target: Array, node_ptr: Array, names: Array, how: Weights) -> Array | None:
+    if how == "ignore":
+        return None
+    if how == "abs":
+        weights = np.abs(weights)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        arc = bad[0]
+        graph = int(np.searchsorted(node_ptr, source[arc], side="right")) - 1
+        first = node_ptr[graph]
+        kind = "negative" if weights[arc] < 0 and np.isfinite(weights[arc]) else "non-finite"
+        remedy = 'pass weights="abs" or drop the edge' if kind == "negative" else 'drop the edge or pass weights="ignore"'
+        raise GraphInputError(
+            f"graph {names[graph]} has a {kind} weight ({weights[arc]:g} on edge {source[arc] - first}-{target[arc] - first}); "
+            f"weights must be finite and >= 0: {remedy}"
+        )
+    return weights
+
+
+def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if value not in choices:
+        raise ConfigError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")
