@@ -22,7 +22,7 @@ _HOME_OF = {
     "PhistError": "phist.errors",
 }
 
-__all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604
+__all__ = ["__version__", *_HOME_OF]
 
 if TYPE_CHECKING:
     from phist.errors import PhistError as PhistError

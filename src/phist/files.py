@@ -24,8 +24,8 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     try:
         with _explaining(target):
             yield temporary
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -46,7 +46,7 @@ def atomic_directory(target: str | Path, marker: str) -> Iterator[Path]:
     try:
         with _explaining(target):
             yield temporary
-            os.chmod(temporary, 0o777 & ~_umask())
+            temporary.chmod(0o777 & ~_umask())
             _swap_directories(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -76,11 +76,11 @@ def _replaceable(target: Path, marker: str) -> bool:
 def _swap_directories(new: Path, target: Path) -> None:
     """Rename ``new`` to ``target``; a folder in the way is renamed aside first and deleted last."""
     if not target.exists():
-        os.rename(new, target)
+        new.rename(target)
         return
     old = Path(mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    os.rename(target, old / target.name)
-    os.rename(new, target)
+    target.rename(old / target.name)
+    new.rename(target)
     shutil.rmtree(old, ignore_errors=True)
 
 

@@ -1,0 +1,137 @@
+"""The two-level network: f_node turns impulses into node embeddings, f_graph turns those into a graph embedding."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from phist.errors import ConfigError
+from phist.nn.batch import Batch
+from phist.nn.config import HistogramKind, NetworkConfig
+from phist.nn.convolution import make_convolution
+from phist.nn.functional import impulses
+from phist.nn.histogram import Aggregation, MaxAggregation, MeanAggregation, ProjectiveHistogram, SumAggregation
+from phist.nn.normalization import Moments, MultisetNorm, RunningStandardizer, merge_moments
+from phist.nn.sampling import Roots
+
+
+class StructuralEmbedding(nn.Module):
+    r"""One level (section 3.1): convolutions, multiset normalisation, projective histogram.
+
+    .. math:: f(X; G) = vec(phist(\hat{\mathcal X})),\quad \mathcal X = \{[g_{conv}(X; G)]_{i,:} : v_i \in V\}
+
+    Shapes:
+        - **input:** signals :math:`(nodes, roots, in\_channels)` and the weight of each root :math:`(graphs, roots)`
+        - **output:** embeddings :math:`(graphs, roots, out\_channels)`
+    """
+
+    def __init__(self, in_channels: int, config: NetworkConfig, histogram: HistogramKind) -> None:
+        super().__init__()
+        convolution = make_convolution(config.convolution, config.operator, config.operator_scale)
+        widths = (in_channels, *config.channels)
+        self.convolutions = nn.ModuleList(
+            convolution(before, after, order) for before, after, order in zip(widths, config.channels, config.orders, strict=False)
+        )
+        self.norm = MultisetNorm(config.statistics)
+        self.aggregation = make_aggregation(config, histogram)
+        self.append_moments = config.append_moments
+        self.out_channels = self.aggregation.out_channels(widths[-1]) + 2 * widths[-1] * config.append_moments
+
+    def responses(self, x: Tensor, batch: Batch) -> Tensor:
+        """g_conv(X; G): the convolutions, with an ELU between any two."""
+        for layer, convolution in enumerate(self.convolutions):
+            x = convolution(F.elu(x) if layer else x, batch)
+        return x  # (nodes, roots, channels)
+
+    def moments(self, x: Tensor, batch: Batch, root_weights: Tensor) -> Moments:
+        """Mean and variance of the responses to ``x``."""
+        return self.norm.moments(self.responses(x, batch), batch.graph_of, batch.node_counts, root_weights)
+
+    def forward(self, x: Tensor, batch: Batch, root_weights: Tensor, moments: Moments | None = None) -> Tensor:
+        """Embed; ``moments`` are taken from the responses unless they are known already."""
+        response = self.responses(x, batch)
+        if moments is None:
+            moments = self.norm.moments(response, batch.graph_of, batch.node_counts, root_weights)
+        elements = self.norm(response, batch.graph_of, moments)
+        embedding: Tensor = self.aggregation(elements, ptr=batch.node_ptr, dim=0)
+        if self.append_moments:
+            shape = (*embedding.shape[:-1], -1)
+            embedding = torch.cat([embedding, moments.mean.expand(shape), moments.variance.expand(shape)], dim=-1)
+        return embedding  # (graphs, roots, out_channels)
+
+
+class StructuralNetwork(nn.Module):
+    """f_node on the impulses of sampled roots, f_graph on their embeddings, and a linear head (section 3).
+
+    Parameters are drawn from torch's generator; fork and seed it around the constructor, or use `make_network`.
+
+    Args:
+        config: the network's shape.
+        n_classes: outputs of the head.
+    """
+
+    def __init__(self, config: NetworkConfig, n_classes: int) -> None:
+        super().__init__()
+        if n_classes < 1:
+            raise ConfigError(f"n_classes={n_classes} was given; at least 1 is needed")
+        self.config = config
+        self.f_node = StructuralEmbedding(1, config, config.node_histogram)
+        self.f_graph = StructuralEmbedding(self.f_node.out_channels, config, config.graph_histogram)
+        self.node_standardizer = _standardizer(config, self.f_node.out_channels)
+        self.graph_standardizer = _standardizer(config, self.f_graph.out_channels)
+        self.head = nn.Linear(self.f_graph.out_channels, n_classes)
+
+    def forward(self, batch: Batch, roots: Roots) -> Tensor:
+        """Class scores of every graph, seen from ``roots``."""
+        scores: Tensor = self.head(self.graph_embeddings(batch, roots))
+        return scores  # (graphs, classes)
+
+    def node_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
+        """e_j = f_node(δ_j; G) for every root."""
+        rows = batch.n_nodes * max(self.config.channels)
+        slots_at_once = max(1, self.config.max_elements // rows)
+        if torch.is_grad_enabled() or roots.nodes.shape[1] <= slots_at_once:
+            return self._embed_roots(batch, roots)
+        parts = roots.split(slots_at_once)
+        moments = None
+        if self.config.statistics == "joint":
+            moments = merge_moments([self._root_moments(batch, part) for part in parts])
+        return torch.cat([self._embed_roots(batch, part, moments) for part in parts], dim=1)  # (graphs, roots, m_node)
+
+    def graph_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
+        """e_G = f_graph(E; G), standardised; nodes that are no roots have no embedding, repeated roots add up."""
+        node_embeddings = self.node_embeddings(batch, roots)
+        if isinstance(self.node_standardizer, RunningStandardizer):
+            node_embeddings = self.node_standardizer(node_embeddings, roots.multiplicity)
+        drawn = node_embeddings * roots.multiplicity.unsqueeze(-1)
+        signal = torch.zeros(batch.n_nodes, drawn.shape[-1], dtype=drawn.dtype, device=drawn.device)
+        signal = signal.index_add(0, roots.nodes.flatten(), drawn.flatten(0, 1)).unsqueeze(1)  # (nodes, 1, m_node)
+        embeddings: Tensor = self.f_graph(signal, batch, drawn.new_ones(batch.n_graphs, 1)).squeeze(1)
+        return self.graph_standardizer(embeddings)  # type: ignore[no-any-return]  # (graphs, m_graph)
+
+    def _embed_roots(self, batch: Batch, roots: Roots, moments: Moments | None = None) -> Tensor:
+        x = impulses(roots.nodes, batch.n_nodes, batch.dtype)
+        return self.f_node(x, batch, roots.multiplicity, moments)  # type: ignore[no-any-return]
+
+    def _root_moments(self, batch: Batch, roots: Roots) -> Moments:
+        return self.f_node.moments(impulses(roots.nodes, batch.n_nodes, batch.dtype), batch, roots.multiplicity)
+
+
+def make_network(config: NetworkConfig, n_classes: int, seed: int) -> StructuralNetwork:
+    """A network whose parameters depend on ``seed`` only; torch's own generator is left as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return StructuralNetwork(config, n_classes)
+
+
+def make_aggregation(config: NetworkConfig, histogram: HistogramKind) -> Aggregation:
+    """The aggregation function a configuration asks for."""
+    if config.aggregation == "histogram":
+        return ProjectiveHistogram(
+            config.bins, config.kernel, config.kernel_width, density=histogram == "density", learnable=config.learnable_bins
+        )
+    siblings: dict[str, type[Aggregation]] = {"sum": SumAggregation, "mean": MeanAggregation, "max": MaxAggregation}
+    return siblings[config.aggregation]()
+
+
+def _standardizer(config: NetworkConfig, channels: int) -> nn.Module:
+    return RunningStandardizer(channels) if config.standardize else nn.Identity()

@@ -1,0 +1,74 @@
+"""Checkpoints: one safetensors file per run, replaced atomically after every epoch. Nothing is ever unpickled."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from phist.errors import ModelFileError
+from phist.files import atomic_path
+from phist.training.history import History
+
+FORMAT = "phist-checkpoint-1"
+State = dict[str, Tensor]
+
+
+@dataclass
+class Checkpoint:
+    """Everything a run needs to go on: weights now, weights of the best epoch, the optimiser's memory and the history."""
+
+    run: str  # what is trained on what; a checkpoint of another run is not continued
+    network: State
+    best: State
+    optimizer: State
+    history: History
+
+
+def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
+    """Write ``checkpoint``; a kill at any moment leaves the one before."""
+    tensors = {
+        f"{part}.{name}": tensor.contiguous()
+        for part in ("network", "best", "optimizer")
+        for name, tensor in getattr(checkpoint, part).items()
+    }
+    note = {"format": FORMAT, "run": checkpoint.run, "history": checkpoint.history.to_dict()}
+    with atomic_path(path) as temporary:
+        save_file(tensors, temporary, metadata={"phist": json.dumps(note)})
+
+
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """Read a checkpoint; a damaged or foreign file is a `ModelFileError`."""
+    parts: dict[str, State] = {"network": {}, "best": {}, "optimizer": {}}
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            note = json.loads((file.metadata() or {}).get("phist", "{}"))
+            for name in file.keys():  # noqa: SIM118  # safe_open is not a mapping
+                part, _, rest = name.partition(".")
+                parts[part][rest] = file.get_tensor(name)
+        if note.get("format") != FORMAT:
+            raise ModelFileError(f"{path} is not a checkpoint of this version of phist; remove it to start afresh")
+        return Checkpoint(run=note["run"], history=History.from_dict(note["history"]), **parts)
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"{path} cannot be read as a checkpoint ({error}); remove it to start afresh") from error
+
+
+def optimizer_state(optimizer: torch.optim.Optimizer) -> State:
+    """The optimiser's memory as flat tensors."""
+    state: dict[int, dict[str, Any]] = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": torch.as_tensor(value) for number, values in state.items() for name, value in values.items()}
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, state: State) -> None:
+    """Put a memory saved by `optimizer_state` back."""
+    restored: dict[int, dict[str, Tensor]] = {}
+    for name, value in state.items():
+        number, _, key = name.partition(".")
+        restored.setdefault(int(number), {})[key] = value
+    optimizer.load_state_dict({"state": restored, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,72 @@
+"""Scores and embeddings of many graphs: sensible batches, averages over root samples, or all nodes as roots."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from phist.graphs.graphset import GraphSet
+from phist.nn.batch import Batch
+from phist.nn.network import StructuralNetwork
+from phist.nn.sampling import Roots, all_roots
+
+Inference = Literal["sampled", "exact"]
+Measure = Callable[[Batch, Roots], Tensor]
+
+
+@torch.no_grad()
+def average_over_roots(
+    network: StructuralNetwork,
+    graphs: GraphSet,
+    measure: Measure,
+    *,
+    realizations: int,
+    seed: int,
+    inference: Inference = "sampled",
+) -> NDArray[np.float32]:
+    """The mean of ``measure`` over several draws of roots, or its value with every node as a root.
+
+    The roots of a graph depend on ``seed`` and on its size, not on the other graphs or on the order they come in.
+
+    Args:
+        measure: what to compute of a batch and its roots, one row per graph: the network itself for its logits,
+            ``network.graph_embeddings`` for embeddings.
+        realizations: draws to average over; one is enough where nothing is random.
+    """
+    if inference == "exact" or network.config.sampler.kind == "all":
+        realizations, inference = 1, "exact"
+    network.eval()
+    device = next(network.parameters()).device
+    rows: list[Tensor] = []
+    positions: list[NDArray[np.int64]] = []
+    for chosen in batches_by_size(graphs, network, inference):
+        batch = Batch.from_graphs(graphs[chosen], device)
+        total = torch.zeros(())
+        for realization in range(realizations):
+            roots = all_roots(batch) if inference == "exact" else network.config.sampler.sample_by_size(batch, (seed, realization))
+            total = total + measure(batch, roots).cpu()
+        rows.append(total / realizations)
+        positions.append(chosen)
+    result = torch.cat(rows)[torch.from_numpy(np.argsort(np.concatenate(positions)))]
+    values: NDArray[np.float32] = result.numpy()
+    return values
+
+
+def batches_by_size(graphs: GraphSet, network: StructuralNetwork, inference: Inference) -> Iterator[NDArray[np.int64]]:
+    """Graphs of like size together, so that few slots stay empty, as many as the memory limit allows."""
+    sizes = graphs.node_counts()
+    order = np.argsort(sizes, kind="stable")
+    slots = sizes if inference == "exact" else np.minimum(sizes, network.config.sampler.count)
+    limit = max(1, network.config.max_elements // max(network.config.channels))
+    start = 0
+    nodes = 0
+    for position, graph in enumerate(order):
+        nodes += int(sizes[graph])
+        if position > start and nodes * int(slots[graph]) > limit:
+            yield order[start:position]
+            start, nodes = position, int(sizes[graph])
+    if len(order):
+        yield order[start:]

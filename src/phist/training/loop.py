@@ -1,0 +1,192 @@
+"""The training loop."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from phist.errors import ConfigError
+from phist.graphs.graphset import GraphSet
+from phist.nn.batch import Batch
+from phist.nn.network import StructuralNetwork
+from phist.training.checkpoint import Checkpoint, State, load_checkpoint, optimizer_state, restore_optimizer, save_checkpoint
+from phist.training.config import TrainingConfig
+from phist.training.history import Ending, Epoch, History
+from phist.training.inference import average_over_roots
+from phist.training.progress import TrainingProgress
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Graphs, the number of each graph's class, and how much each counts."""
+
+    graphs: GraphSet
+    targets: NDArray[np.int64]
+    weights: NDArray[np.float32]
+
+
+def fit_network(
+    network: StructuralNetwork,
+    training: Examples,
+    validation: Examples | None,
+    config: TrainingConfig,
+    *,
+    checkpoint: str | Path | None = None,
+    run: str = "",
+    progress: bool | None = None,
+) -> History:
+    """Train ``network`` in place and leave it with the weights of the selected epoch.
+
+    Ctrl-C ends training early and keeps the best weights so far. With ``checkpoint`` the run can be killed at any moment
+    and goes on after its last complete epoch when called again with the same arguments: everything random in an epoch
+    comes from the seed and the epoch's number, so it ends with the same weights as an uninterrupted one.
+
+    Args:
+        run: a name for what is trained on what, so that a checkpoint of something else is refused.
+        progress: whether to show a bar; ``None`` shows it on a terminal.
+    """
+    trainer = _Trainer(network, training, validation, config)
+    if checkpoint is not None and Path(checkpoint).exists():
+        trainer.resume(checkpoint, run)
+    try:
+        with TrainingProgress(progress, config.epochs) as bar:
+            while trainer.ending() is None:
+                bar.show(trainer.run_epoch())
+                if checkpoint is not None:
+                    trainer.save(checkpoint, run)
+        trainer.history.ending = trainer.ending() or "finished"
+    except KeyboardInterrupt:
+        if trainer.history.best < 0:
+            raise
+        trainer.history.ending = "interrupted"
+    network.load_state_dict(trainer.best)
+    network.eval()
+    return trainer.history
+
+
+class _Trainer:
+    """The state of a run between two epochs."""
+
+    def __init__(self, network: StructuralNetwork, training: Examples, validation: Examples | None, config: TrainingConfig) -> None:
+        self.network, self.training, self.validation, self.config = network, training, validation, config
+        self.optimizer = torch.optim.AdamW(
+            network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
+        )
+        self.history = History()
+        self.best: State = _copy_state(network)
+
+    def ending(self) -> Ending | None:
+        """Why training is over, or ``None`` while it is not."""
+        done, history = len(self.history.epochs), self.history
+        if done >= self.config.epochs:
+            return "finished"
+        if self.config.patience is not None and done - 1 - history.best >= self.config.patience:
+            return "patience"
+        budget = self.config.time_budget
+        if budget is not None and done and history.seconds + history.seconds / done > budget:
+            return "time budget"
+        return None
+
+    def run_epoch(self) -> Epoch:
+        """One pass over the training graphs, then a look at the validation graphs."""
+        begin = time.perf_counter()
+        number = len(self.history.epochs)
+        losses, hits = self._train(number)
+        validation_loss, validation_accuracy = self._validate(number)
+        epoch = Epoch(
+            number=number,
+            learning_rate=self.config.learning_rate_at(number),
+            loss=losses,
+            accuracy=hits,
+            validation_loss=validation_loss,
+            validation_accuracy=validation_accuracy,
+            seconds=time.perf_counter() - begin,
+        )
+        if self.history.add(epoch, self.config.selection):
+            self.best = _copy_state(self.network)
+        return epoch
+
+    def _train(self, number: int) -> tuple[float, float]:
+        generator = np.random.default_rng((self.config.seed, number))
+        device = next(self.network.parameters()).device
+        examples = self.training
+        total_loss, hits = 0.0, 0
+        self.network.train()
+        for share, chosen in _shuffled(len(examples.graphs), self.config.batch_size, generator):
+            batch = Batch.from_graphs(examples.graphs[chosen], device)
+            roots = self.network.config.sampler.sample(batch, generator)
+            targets = torch.from_numpy(examples.targets[chosen]).to(device)
+            weights = torch.from_numpy(examples.weights[chosen]).to(device)
+            logits = self.network(batch, roots)
+            loss = weighted_loss(logits, targets, weights)
+            self._step(loss, self.config.learning_rate_at(number + share))
+            total_loss += float(loss) * len(chosen)
+            hits += int((logits.argmax(1) == targets).sum())
+        return total_loss / len(examples.graphs), hits / len(examples.graphs)
+
+    def _step(self, loss: Tensor, learning_rate: float) -> None:
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        if self.config.gradient_clip is not None:
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        self.optimizer.step()
+
+    def _validate(self, number: int) -> tuple[float | None, float | None]:
+        if self.validation is None:
+            return None, None
+        examples = self.validation
+        logits = torch.from_numpy(
+            average_over_roots(
+                self.network, examples.graphs, self.network, realizations=self.config.validation_realizations, seed=self.config.seed
+            )
+        )
+        targets = torch.from_numpy(examples.targets)
+        loss = weighted_loss(logits, targets, torch.from_numpy(examples.weights))
+        return float(loss), float((logits.argmax(1) == targets).double().mean())
+
+    def save(self, path: str | Path, run: str) -> None:
+        """Write all a later call needs to go on from here."""
+        state = optimizer_state(self.optimizer)
+        save_checkpoint(path, Checkpoint(run, _copy_state(self.network), self.best, state, self.history))
+
+    def resume(self, path: str | Path, run: str) -> None:
+        """Go on where the checkpoint at ``path`` ends."""
+        saved = load_checkpoint(path)
+        if saved.run != run:
+            raise ConfigError(f"{path} belongs to another run (other data, settings or seed); choose another file or remove it")
+        self.network.load_state_dict(saved.network)
+        restore_optimizer(self.optimizer, saved.optimizer)
+        self.best, self.history = saved.best, saved.history
+
+
+def weighted_loss(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Cross entropy, the mean over graphs weighted by what each counts."""
+    losses = F.cross_entropy(logits, targets, reduction="none")
+    return (weights * losses).sum() / weights.sum()
+
+
+def _parameter_groups(network: StructuralNetwork, weight_decay: float) -> list[dict[str, Any]]:
+    """Weights decay; biases, bin centres and bin widths, whose zero means nothing, do not."""
+    matrices = [parameter for parameter in network.parameters() if parameter.dim() > 1]
+    others = [parameter for parameter in network.parameters() if parameter.dim() <= 1]
+    return [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}]
+
+
+def _shuffled(length: int, batch_size: int, generator: np.random.Generator) -> Iterator[tuple[float, NDArray[np.int64]]]:
+    """All positions in random order, a batch at a time, with the share of the epoch that lies before each."""
+    order = generator.permutation(length)
+    for start in range(0, length, batch_size):
+        yield start / length, order[start : start + batch_size]
+
+
+def _copy_state(network: StructuralNetwork) -> State:
+    return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}

@@ -1,0 +1,44 @@
+"""Progress of a training run: a bar with losses, accuracies and the time left, or silence."""
+
+import sys
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from phist.training.history import Epoch
+
+
+class TrainingProgress:
+    """Shows a bar on standard error. Silent unless ``show`` says otherwise; ``None`` shows it to a person, not to a file."""
+
+    def __init__(self, show: bool | None, epochs: int) -> None:
+        console = Console(stderr=True)
+        visible = sys.stderr.isatty() if show is None else show
+        self._bar = Progress(
+            TextColumn("[bold]training"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[figures]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(elapsed_when_finished=False),
+            console=console,
+            disable=not visible,
+        )
+        self._task = self._bar.add_task("training", total=epochs, figures="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def show(self, epoch: Epoch) -> None:
+        """Advance to the end of ``epoch``."""
+        figures = f"loss {epoch.loss:.3f}  train {epoch.accuracy:.1%}"
+        if epoch.validation_accuracy is not None:
+            figures += f"  validation {epoch.validation_accuracy:.1%}"
+        self._bar.update(self._task, completed=epoch.number + 1, figures=figures)
