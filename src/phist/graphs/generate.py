@@ -1,0 +1,253 @@
+"""Seeded synthetic families of labelled graphs whose right answer is known.
+
+Every family takes its ``seed``, an integer or a numpy ``Generator``, as an argument: the same integer gives the same set.
+Classes take turns, so any prefix of a set is balanced to within one graph; nodes are numbered at random, so that their
+order says nothing about the class.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from phist.errors import ConfigError
+from phist.graphs.graphset import Array, GraphSet, IntArray, as_labels
+from phist.graphs.packing import pack
+
+Seed = int | np.random.Generator
+
+# Swaps tried per edge: by then a graph has long forgotten where it began, as the tests check.
+_SWAPS_PER_EDGE = 10
+
+
+def make_circulant_skip_links(
+    n_graphs: int, n_nodes: int = 41, skips: Sequence[int] = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16), *, seed: Seed
+) -> GraphSet:
+    """Rings with a second ring of skips: node ``i`` meets ``i ± 1`` and ``i ± skip``; the label is the skip.
+
+    All of them are 4-regular, so 1-WL sees one graph and is right in one of ``len(skips)`` cases (Murphy et al., 2019).
+
+    Args:
+        n_graphs: graph ``g`` has ``skips[g % len(skips)]``.
+        n_nodes: nodes of each graph.
+        skips: skip lengths whose graphs differ.
+        seed: of the nodes' order.
+
+    >>> make_circulant_skip_links(20, seed=0)
+    GraphSet(20 graphs, 820 nodes, 1,640 edges, 10 classes)
+    """
+    _check_at_least("n_graphs", n_graphs, 1)
+    _check_at_least("n_nodes", n_nodes, 5)
+    _check_skips(skips, n_nodes)
+    ring = np.arange(n_nodes)
+    labels = [int(skips[graph % len(skips)]) for graph in range(n_graphs)]
+    edges = [np.concatenate([_ring(ring, 1), _ring(ring, skip)]) for skip in labels]
+    return _assemble(edges, n_nodes, labels, np.random.default_rng(seed))
+
+
+def make_planted_partitions(
+    n_graphs: int, n_nodes: int = 60, communities: int = 2, p_in: float = 0.3, p_out: float = 0.05, *, seed: Seed
+) -> GraphSet:
+    """Graphs with communities, ``"planted"``, against graphs with the same kind of degrees and none, ``"rewired"``.
+
+    A rewired graph begins as a planted one of its own; double edge swaps then keep every degree and forget the communities.
+    Degrees are therefore distributed equally in both classes, and only the arrangement of the edges tells them apart.
+
+    Args:
+        n_graphs: even graphs are planted, odd ones rewired.
+        n_nodes: nodes of each graph, spread evenly over the communities.
+        communities: how many there are.
+        p_in: probability of an edge within a community.
+        p_out: probability of an edge between communities.
+        seed: of everything random.
+
+    >>> make_planted_partitions(4, seed=0).labels.tolist()
+    ['planted', 'rewired', 'planted', 'rewired']
+    """
+    _check_at_least("n_graphs", n_graphs, 1)
+    _check_at_least("communities", communities, 2)
+    _check_at_least("n_nodes", n_nodes, 2 * communities)
+    if not 0 <= p_out < p_in <= 1:
+        raise ConfigError(f"p_in={p_in} and p_out={p_out} plant no communities; they need 0 <= p_out < p_in <= 1: raise p_in")
+    rng = np.random.default_rng(seed)
+    labels = ["planted" if graph % 2 == 0 else "rewired" for graph in range(n_graphs)]
+    edges = []
+    for label in labels:
+        planted = _planted_partition(n_nodes, communities, p_in, p_out, rng)
+        edges.append(planted if label == "planted" else _rewire(planted, rng))
+    return _assemble(edges, n_nodes, labels, rng)
+
+
+def make_trees(n_graphs: int, n_nodes: int = 30, *, seed: Seed) -> GraphSet:
+    """Random trees of two kinds: ``"uniform"`` among all labelled trees, and ``"recursive"``, grown node by node.
+
+    In a recursive tree each new node attaches to one of the earlier nodes, all equally likely. Uniform trees have a
+    share of leaves near 1/e and distances that grow as the square root of the size; recursive ones 1/2 and the logarithm.
+
+    Args:
+        n_graphs: even graphs are uniform, odd ones recursive.
+        n_nodes: nodes of each tree.
+        seed: of everything random.
+
+    >>> make_trees(10, n_nodes=30, seed=0)
+    GraphSet(10 graphs, 300 nodes, 290 edges, 2 classes)
+    """
+    _check_at_least("n_graphs", n_graphs, 1)
+    _check_at_least("n_nodes", n_nodes, 4)  # smaller trees of one size all look alike
+    rng = np.random.default_rng(seed)
+    labels = ["uniform" if graph % 2 == 0 else "recursive" for graph in range(n_graphs)]
+    edges = [_uniform_tree(n_nodes, rng) if label == "uniform" else _recursive_tree(n_nodes, rng) for label in labels]
+    return _assemble(edges, n_nodes, labels, rng)
+
+
+def make_regular_pairs(n_pairs: int, n_nodes: int = 20, degrees: Sequence[int] = (2, 3), *, seed: Seed) -> GraphSet:
+    """Pairs of regular graphs, one ``"connected"`` and one ``"split"`` into halves, which 1-WL cannot tell apart.
+
+    Of degree 2 this is a ring against two rings of half the size; of higher degree all graphs and halves are random.
+    Both classes have the same sizes and degrees, so the ceiling of 1-WL is exactly 50 %.
+
+    Args:
+        n_pairs: pair ``p`` is the graphs ``2 * p`` (connected) and ``2 * p + 1`` (split), of degree ``degrees[p % len(degrees)]``.
+        n_nodes: nodes of each graph; a half must be able to carry the degree.
+        degrees: degrees of the pairs, in turn.
+        seed: of everything random.
+
+    >>> make_regular_pairs(1, seed=0).ids.tolist()
+    ['pair 0, connected', 'pair 0, split']
+    """
+    _check_at_least("n_pairs", n_pairs, 1)
+    _check_degrees(degrees, n_nodes)
+    rng = np.random.default_rng(seed)
+    half = n_nodes // 2
+    edges = []
+    for pair in range(n_pairs):
+        degree = int(degrees[pair % len(degrees)])
+        edges.append(_connected_regular(n_nodes, degree, rng))
+        edges.append(np.concatenate([_connected_regular(half, degree, rng), half + _connected_regular(half, degree, rng)]))
+    labels = ["connected", "split"] * n_pairs
+    ids = [f"pair {graph // 2}, {label}" for graph, label in enumerate(labels)]
+    return _assemble(edges, n_nodes, labels, rng, ids)
+
+
+# Building blocks: edges as arrays of shape (edges, 2) -----------------------------------------------------------------
+
+
+def _assemble(
+    edges: list[IntArray], n_nodes: int, labels: list[int] | list[str], rng: np.random.Generator, ids: list[str] | None = None
+) -> GraphSet:
+    """Number the nodes of each graph at random and pack."""
+    renamed = [graph * n_nodes + rng.permutation(n_nodes)[ends] for graph, ends in enumerate(edges)]
+    source, target = np.concatenate(renamed).T
+    node_counts = np.full(len(edges), n_nodes)
+    return pack(node_counts, source, target, labels=as_labels(labels), ids=None if ids is None else as_labels(ids))
+
+
+def _ring(nodes: Array, skip: int) -> IntArray:
+    return np.stack([nodes, np.roll(nodes, -skip)], axis=1)
+
+
+def _planted_partition(n_nodes: int, communities: int, p_in: float, p_out: float, rng: np.random.Generator) -> IntArray:
+    source, target = np.triu_indices(n_nodes, k=1)
+    community = np.arange(n_nodes) % communities
+    probability = np.where(community[source] == community[target], p_in, p_out)
+    drawn = rng.random(len(source)) < probability
+    return np.stack([source[drawn], target[drawn]], axis=1)
+
+
+def _rewire(edges: IntArray, rng: np.random.Generator) -> IntArray:
+    """Double edge swaps: a-b and c-d become a-d and c-b, unless that makes a loop or a parallel edge."""
+    if len(edges) < 2:
+        return edges
+    ends = [(int(a), int(b)) for a, b in edges]
+    present = {*ends, *((b, a) for a, b in ends)}
+    picks = rng.integers(len(ends), size=(_SWAPS_PER_EDGE * len(ends), 2)).tolist()
+    turns = (rng.random(len(picks)) < 0.5).tolist()
+    for (first, second), turned in zip(picks, turns, strict=True):
+        a, b = ends[first]
+        c, d = ends[second][::-1] if turned else ends[second]
+        if a == d or b == c or (a, d) in present or (c, b) in present:
+            continue
+        present -= {(a, b), (b, a), (c, d), (d, c)}
+        present |= {(a, d), (d, a), (c, b), (b, c)}
+        ends[first], ends[second] = (a, d), (c, b)
+    return np.array(ends, dtype=np.int64)
+
+
+def _uniform_tree(n_nodes: int, rng: np.random.Generator) -> IntArray:
+    """Decode a random Prüfer sequence: the smallest leaf meets the next entry, again and again."""
+    sequence = rng.integers(n_nodes, size=n_nodes - 2).tolist()
+    missing_edges = (1 + np.bincount(sequence, minlength=n_nodes)).tolist()
+    edges = []
+    pointer = leaf = missing_edges.index(1)
+    for node in sequence:
+        edges.append((leaf, node))
+        missing_edges[node] -= 1
+        if missing_edges[node] == 1 and node < pointer:
+            leaf = node  # a new leaf below all the others comes next
+        else:
+            pointer = leaf = missing_edges.index(1, pointer + 1)
+    edges.append((leaf, n_nodes - 1))
+    return np.array(edges, dtype=np.int64)
+
+
+def _recursive_tree(n_nodes: int, rng: np.random.Generator) -> IntArray:
+    newcomers = np.arange(1, n_nodes)
+    return np.stack([newcomers, rng.integers(newcomers)], axis=1)
+
+
+def _connected_regular(n_nodes: int, degree: int, rng: np.random.Generator) -> IntArray:
+    """A ring lattice, rewired until the result is connected, which nearly every regular graph of degree 3 or more is."""
+    nodes = np.arange(n_nodes)
+    parts = [_ring(nodes, skip) for skip in range(1, degree // 2 + 1)]
+    if degree % 2:
+        parts.append(_ring(nodes, n_nodes // 2)[: n_nodes // 2])
+    lattice = np.concatenate(parts)
+    if degree == 2:
+        return lattice  # the only connected graph of degree 2
+    while True:
+        edges = _rewire(lattice, rng)
+        matrix = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
+        if connected_components(matrix, directed=False, return_labels=False) == 1:
+            return edges
+
+
+# Checks of arguments --------------------------------------------------------------------------------------------------
+
+
+def _check_at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ConfigError(f"{name}={value} was given; it must be at least {least}: pass {name}={least} or more")
+
+
+def _check_skips(skips: Sequence[int], n_nodes: int) -> None:
+    if len(skips) == 0:
+        raise ConfigError("no skips were given; at least one is needed: pass for example skips=(2, 3)")
+    for skip in skips:
+        if not 1 < skip < n_nodes - 1 or 2 * skip == n_nodes:
+            raise ConfigError(
+                f"skip {skip} makes no 4-regular graph of {n_nodes} nodes; skips must lie between 2 and {n_nodes - 2} "
+                f"and not be half of n_nodes: change the skip or n_nodes"
+            )
+    for position, skip in enumerate(skips):
+        for other in skips[:position]:
+            # Multiplying all node numbers by a unit is the isomorphism between C(1, s) and C(1, 1/s).
+            mirrored = (skip - other) % n_nodes == 0 or (skip + other) % n_nodes == 0
+            if mirrored or skip * other % n_nodes in (1, n_nodes - 1):
+                raise ConfigError(
+                    f"skips {other} and {skip} make the same graph of {n_nodes} nodes; every skip must make its own: drop one"
+                )
+
+
+def _check_degrees(degrees: Sequence[int], n_nodes: int) -> None:
+    if len(degrees) == 0:
+        raise ConfigError("no degrees were given; at least one is needed: pass for example degrees=(3,)")
+    for degree in degrees:
+        _check_at_least("degree", degree, 2)
+        if n_nodes % 2 or n_nodes // 2 <= degree or n_nodes // 2 * degree % 2:
+            least = 2 * (degree + 1)
+            needed = "a multiple of 4" if degree % 2 else "even"
+            raise ConfigError(
+                f"n_nodes={n_nodes} cannot be split into halves of degree {degree}; "
+                f"it must be {needed} and at least {least}: pass n_nodes={least} or change degrees"
+            )
