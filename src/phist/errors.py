@@ -1,5 +1,7 @@
 """The error family of phist: a message says what was given, what is needed, and what to type next."""
 
+from collections.abc import Collection
+
 
 class PhistError(Exception):
     """Root of every error phist raises on purpose; the command line prints it as one line and exits with code 2."""
@@ -27,3 +29,9 @@ class OutputError(PhistError, OSError):
 
 class MissingExtraError(PhistError, ImportError):
     """An optional dependency that is not installed."""
+
+
+def check_choice(name: str, value: object, choices: Collection[object]) -> None:
+    """Raise a `ConfigError` unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        raise ConfigError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")

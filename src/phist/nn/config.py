@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Self, get_args
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, check_choice
 from phist.nn.convolution import CONVOLUTIONS, SpectralOperator
 from phist.nn.kernels import KERNELS
 from phist.nn.normalization import Statistics
@@ -67,17 +67,13 @@ class NetworkConfig:
             raise ConfigError(f"operator_scale={self.operator_scale} was given; it must lie in (0, 1]")
         if self.max_elements < 1:
             raise ConfigError(f"max_elements={self.max_elements} was given; it must be at least 1")
-        self._check_choice("kernel", tuple(KERNELS))
-        self._check_choice("convolution", CONVOLUTIONS)
-        self._check_choice("aggregation", get_args(AggregationKind))
-        self._check_choice("node_histogram", get_args(HistogramKind))
-        self._check_choice("graph_histogram", get_args(HistogramKind))
-        self._check_choice("statistics", get_args(Statistics))
-        self._check_choice("operator", get_args(SpectralOperator))
-
-    def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
-        if getattr(self, name) not in choices:
-            raise ConfigError(f"{name}={getattr(self, name)!r} is not known; choose one of {', '.join(choices)}")
+        check_choice("kernel", self.kernel, KERNELS)
+        check_choice("convolution", self.convolution, CONVOLUTIONS)
+        check_choice("aggregation", self.aggregation, get_args(AggregationKind))
+        check_choice("node_histogram", self.node_histogram, get_args(HistogramKind))
+        check_choice("graph_histogram", self.graph_histogram, get_args(HistogramKind))
+        check_choice("statistics", self.statistics, get_args(Statistics))
+        check_choice("operator", self.operator, get_args(SpectralOperator))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from phist.errors import ConfigError
+from phist.errors import check_choice
 from phist.nn.batch import Batch
 from phist.nn.functional import chebyshev_terms
 
@@ -186,8 +186,7 @@ def make_convolution(kind: str, operator: SpectralOperator, scale: float) -> _Ma
         "gin": GinConv,
         "sage": SageConv,
     }
-    if kind not in makers:
-        raise ConfigError(f"convolution={kind!r} is not known; choose one of {', '.join(CONVOLUTIONS)}")
+    check_choice("convolution", kind, makers)
     return makers[kind]
 
 

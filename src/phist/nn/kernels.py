@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor
 
-from phist.errors import ConfigError
+from phist.errors import check_choice
 
 
 class BinKernel(ABC):
@@ -125,6 +125,5 @@ def as_kernel(kernel: str | BinKernel) -> BinKernel:
     """A kernel by its name, or the kernel itself."""
     if isinstance(kernel, BinKernel):
         return kernel
-    if kernel not in KERNELS:
-        raise ConfigError(f"kernel={kernel!r} is not known; choose one of {', '.join(KERNELS)}")
+    check_choice("kernel", kernel, KERNELS)
     return KERNELS[kernel]

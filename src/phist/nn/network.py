@@ -34,10 +34,13 @@ class StructuralEmbedding(nn.Module):
         self.norm = MultisetNorm(config.statistics)
         self.aggregation = make_aggregation(config, histogram)
         self.append_moments = config.append_moments
+        self.in_channels = in_channels
         self.out_channels = self.aggregation.out_channels(widths[-1]) + 2 * widths[-1] * config.append_moments
 
     def responses(self, x: Tensor, batch: Batch) -> Tensor:
         """g_conv(X; G): the convolutions, with an ELU between any two."""
+        if x.shape[-1] != self.in_channels:
+            raise ConfigError(f"signals with {x.shape[-1]} channels were given; this embedding takes {self.in_channels}")
         for layer, convolution in enumerate(self.convolutions):
             x = convolution(F.elu(x) if layer else x, batch)
         return x  # (nodes, roots, channels)
@@ -86,7 +89,14 @@ class StructuralNetwork(nn.Module):
         return scores  # (graphs, classes)
 
     def node_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
-        """e_j = f_node(δ_j; G) for every root."""
+        """e_j = f_node(δ_j; G) for every root, standardised."""
+        embeddings = self._node_histograms(batch, roots)
+        if isinstance(self.node_standardizer, RunningStandardizer):
+            embeddings = self.node_standardizer(embeddings, roots.multiplicity)
+        return embeddings  # (graphs, roots, m_node)
+
+    def _node_histograms(self, batch: Batch, roots: Roots) -> Tensor:
+        """As many roots at a time as the memory limit allows; gradients need them all at once."""
         rows = batch.n_nodes * max(self.config.channels)
         slots_at_once = max(1, self.config.max_elements // rows)
         if torch.is_grad_enabled() or roots.nodes.shape[1] <= slots_at_once:
@@ -99,10 +109,7 @@ class StructuralNetwork(nn.Module):
 
     def graph_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
         """e_G = f_graph(E; G), standardised; nodes that are no roots have no embedding, repeated roots add up."""
-        node_embeddings = self.node_embeddings(batch, roots)
-        if isinstance(self.node_standardizer, RunningStandardizer):
-            node_embeddings = self.node_standardizer(node_embeddings, roots.multiplicity)
-        drawn = node_embeddings * roots.multiplicity.unsqueeze(-1)
+        drawn = self.node_embeddings(batch, roots) * roots.multiplicity.unsqueeze(-1)
         signal = torch.zeros(batch.n_nodes, drawn.shape[-1], dtype=drawn.dtype, device=drawn.device)
         signal = signal.index_add(0, roots.nodes.flatten(), drawn.flatten(0, 1)).unsqueeze(1)  # (nodes, 1, m_node)
         embeddings: Tensor = self.f_graph(signal, batch, drawn.new_ones(batch.n_graphs, 1)).squeeze(1)

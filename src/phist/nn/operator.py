@@ -43,7 +43,7 @@ def _csr(row_ptr: Tensor, columns: Tensor, values: Tensor) -> Tensor:
     size = (len(row_ptr) - 1, len(row_ptr) - 1)
     with warnings.catch_warnings():  # torch announces on first use that sparse rows are a beta feature
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
-        return torch.sparse_csr_tensor(row_ptr, columns, values, size=size)
+        return torch.sparse_csr_tensor(row_ptr, columns, values, size=size, check_invariants=False)
 
 
 def _transpose(row_ptr: Tensor, columns: Tensor, values: Tensor) -> Tensor:

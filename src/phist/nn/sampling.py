@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, check_choice
 from phist.graphs.graphset import starts_of
 from phist.nn.batch import Batch
 
@@ -45,8 +45,7 @@ class RootSampler:
     factor: float = 2.0
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(SamplerKind):
-            raise ConfigError(f"sampler={self.kind!r} is not known; choose one of {', '.join(get_args(SamplerKind))}")
+        check_choice("sampler", self.kind, get_args(SamplerKind))
         if self.count < 1:
             raise ConfigError(f"roots={self.count} was given; at least 1 root per graph is needed")
         if not self.factor > 0:

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, check_choice
 
 Schedule = Literal["constant", "cosine"]
 Selection = Literal["validation-loss", "validation-accuracy", "last"]
@@ -56,10 +56,8 @@ class TrainingConfig:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"{name}={value} was given; it must be positive, or None for no limit")
-        if self.schedule not in get_args(Schedule):
-            raise ConfigError(f"schedule={self.schedule!r} is not known; choose one of {', '.join(get_args(Schedule))}")
-        if self.selection not in get_args(Selection):
-            raise ConfigError(f"selection={self.selection!r} is not known; choose one of {', '.join(get_args(Selection))}")
+        check_choice("schedule", self.schedule, get_args(Schedule))
+        check_choice("selection", self.selection, get_args(Selection))
 
     def learning_rate_at(self, progress: float) -> float:
         """The learning rate after ``progress`` epochs; a fraction counts the steps within one."""

@@ -57,6 +57,12 @@ class History:
         with atomic_path(path) as temporary:
             temporary.write_text("".join(json.dumps(asdict(epoch)) + "\n" for epoch in self.epochs), encoding="utf-8")
 
+    @classmethod
+    def read(cls, path: str | Path, best: int, ending: Ending) -> Self:
+        """The inverse of `write`."""
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        return cls([Epoch(**json.loads(line)) for line in lines], best, ending)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return asdict(self)

@@ -55,6 +55,33 @@ def average_over_roots(
     return values
 
 
+@torch.no_grad()
+def embed_nodes(network: StructuralNetwork, graphs: GraphSet) -> list[NDArray[np.float32]]:
+    """For every graph the embeddings of its nodes, every node as a root."""
+    network.eval()
+    device = next(network.parameters()).device
+    found: dict[int, NDArray[np.float32]] = {}
+    for chosen in batches_by_size(graphs, network, "exact"):
+        batch = Batch.from_graphs(graphs[chosen], device)
+        embeddings = network.node_embeddings(batch, all_roots(batch)).cpu()
+        for graph, size, rows in zip(chosen.tolist(), batch.node_counts.tolist(), embeddings, strict=True):
+            found[graph] = rows[:size].numpy()
+    return [found[graph] for graph in range(len(graphs))]
+
+
+@torch.no_grad()
+def settle_statistics(network: StructuralNetwork, graphs: GraphSet, batch_size: int, seed: int) -> None:
+    """Let the running statistics of an untrained network see every graph once."""
+    generator = np.random.default_rng(seed)
+    device = next(network.parameters()).device
+    order = generator.permutation(len(graphs))
+    network.train()
+    for start in range(0, len(graphs), batch_size):
+        batch = Batch.from_graphs(graphs[order[start : start + batch_size]], device)
+        network(batch, network.config.sampler.sample(batch, generator))
+    network.eval()
+
+
 def batches_by_size(graphs: GraphSet, network: StructuralNetwork, inference: Inference) -> Iterator[NDArray[np.int64]]:
     """Graphs of like size together, so that few slots stay empty, as many as the memory limit allows."""
     sizes = graphs.node_counts()

@@ -127,7 +127,7 @@ class _Trainer:
             logits = self.network(batch, roots)
             loss = weighted_loss(logits, targets, weights)
             self._step(loss, self.config.learning_rate_at(number + share))
-            total_loss += float(loss) * len(chosen)
+            total_loss += float(loss.detach()) * len(chosen)
             hits += int((logits.argmax(1) == targets).sum())
         return total_loss / len(examples.graphs), hits / len(examples.graphs)
 

@@ -1,0 +1,65 @@
+"""The model card: what a person should know of a saved model before using it."""
+
+from typing import Any
+
+from phist import __version__
+from phist.graphs.checkup import Checkup
+from phist.nn.network import StructuralNetwork
+from phist.training.history import History
+
+
+def write_card(settings: dict[str, Any], network: StructuralNetwork, history: History, checkup: Checkup | None) -> str:
+    """The card as Markdown."""
+    sections = [
+        f"# A structural graph {settings['estimator']}",
+        f"Trained with phist {__version__}, seed {settings['seed']}. It sees nothing of a graph but nodes, edges and weights.",
+        _section("Data it was trained on", _data_lines(settings["data"])),
+        _section("What any model can and should reach on these data", _bounds_lines(settings["data"], checkup)),
+        _section("Metrics", _metric_lines(settings["metrics"], history)),
+        _section("Network", _network_lines(network)),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)])
+
+
+def _data_lines(data: dict[str, Any]) -> list[str]:
+    classes = ", ".join(f"{label}: {count}" for label, count in data["classes"].items())
+    kinds = [kind for kind in ("directed", "weighted") if data[kind]] or ["undirected, unweighted"]
+    nodes, edges = data["nodes"], data["edges"]
+    return [
+        f"{data['graphs']} graphs, {', '.join(kinds)}; classes {classes or 'unknown'}",
+        f"{nodes['mean']} nodes (at most {nodes['max']}) and {edges['mean']} edges on average",
+        f"content hash {data['fingerprint']}",
+    ]
+
+
+def _bounds_lines(data: dict[str, Any], checkup: Checkup | None) -> list[str]:
+    counts = data["classes"].values()
+    lines = [f"always the most frequent class: {max(counts) / sum(counts):.1%}"] if counts else []
+    if checkup is None:
+        return [*lines, "further floors and the 1-WL ceiling were not computed; `phist check` does"]
+    return checkup.summary().splitlines()
+
+
+def _metric_lines(metrics: dict[str, Any], history: History) -> list[str]:
+    lines = [f"{name}: {value}" for name, value in metrics.items()]
+    if history.epochs:
+        best = history.epochs[history.best]
+        lines.append(f"epoch {best.number + 1} of {len(history.epochs)} was kept ({history.ending}, {history.seconds:.0f} s)")
+        lines.append(f"training accuracy while training: {best.accuracy:.1%}")
+        if best.validation_accuracy is not None:
+            lines.append(f"validation accuracy: {best.validation_accuracy:.1%} (it helped to select the epoch)")
+    return lines or ["none: the network was not trained"]
+
+
+def _network_lines(network: StructuralNetwork) -> list[str]:
+    config = network.config
+    parameters = sum(parameter.numel() for parameter in network.parameters())
+    return [
+        f"{parameters:,} parameters; {config.convolution} convolutions of order {config.orders}, channels {config.channels}",
+        f"{config.aggregation} with {config.bins} {config.kernel} bins",
+        f"roots: {config.sampler.kind}, {config.sampler.count} draws per graph",
+    ]
