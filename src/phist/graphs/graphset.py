@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phist.errors import GraphInputError
+from phist.graphs.labels import as_labels as as_labels
+from phist.graphs.labels import as_python
+from phist.graphs.labels import distinct_labels as distinct_labels
 
 if TYPE_CHECKING:
     import networkx
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 Array = NDArray[Any]
+
+_KINDS = {"node_ptr": np.int64, "indptr": np.int64, "indices": np.int32, "weights": np.float64}
+_BLOCK = 1 << 20  # arcs looked at in one go where a whole set is checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +96,16 @@ class GraphSet:
     directed: bool = False
 
     def __post_init__(self) -> None:
-        if len(self.ids) == 0:
-            object.__setattr__(self, "ids", np.arange(len(self), dtype=np.int64))
-        if self.labels is not None:
-            object.__setattr__(self, "labels", as_labels(self.labels))
+        for name, kind in _KINDS.items():
+            values = getattr(self, name)
+            self._set(name, None if values is None else np.asarray(values, dtype=kind))
+        self._set("ids", as_labels(self.ids, "id") if len(self.ids) else np.arange(len(self), dtype=np.int64))
+        self._set("labels", None if self.labels is None else as_labels(self.labels))
         self._check_lengths()
-        for name in ("node_ptr", "indptr", "indices", "weights", "labels", "ids"):
-            object.__setattr__(self, name, _read_only(getattr(self, name)))
+
+    def _set(self, name: str, values: Array | None) -> None:
+        """Put a read-only view in place while the set is made; a frozen dataclass has no other door."""
+        object.__setattr__(self, name, _read_only(values))
 
     def _check_lengths(self) -> None:
         for name in ("labels", "ids"):
@@ -150,8 +159,7 @@ class GraphSet:
 
     def name(self, graph: int) -> str:
         """How messages call a graph: its number, and its id where that says more."""
-        number, identity = int(graph), self.ids[graph]
-        return str(number) if str(identity) == str(number) else f"{number} ({identity!s})"
+        return graph_name(graph, self.ids)
 
     # Selection --------------------------------------------------------------------------------------------------------
 
@@ -180,8 +188,8 @@ class GraphSet:
             indptr=self.indptr[first : last + 1] - self.indptr[first],
             indices=self.indices[arcs],
             weights=None if self.weights is None else self.weights[arcs],
-            label=None if self.labels is None else _as_python(self.labels[position]),
-            id=_as_python(self.ids[position]),
+            label=None if self.labels is None else as_python(self.labels[position]),
+            id=as_python(self.ids[position]),
             directed=self.directed,
         )
 
@@ -284,38 +292,23 @@ class GraphSet:
         write_graphset(path, [self])
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
-        """Open a saved set; its arcs stay on disk until they are used."""
+    def open(cls, path: str | Path, *, check: bool = True) -> Self:
+        """Open a saved set; its arcs stay on disk until they are used.
+
+        Args:
+            path: the folder `save` wrote.
+            check: look through the file once, in little memory, to be sure that every neighbour exists; ``False`` opens
+                a corpus larger than memory at once, and is for folders you wrote yourself.
+        """
         from phist.graphs.storage import open_graphset
 
-        return open_graphset(cls, path)
+        return open_graphset(cls, path, check)
 
 
-def as_labels(values: Iterable[Hashable]) -> Array:
-    """One flat array of labels or ids: numbers or strings where all are, else Python objects."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuU":
-        return values
-    items = [_as_python(value) for value in values]
-    missing = next((number for number, item in enumerate(items) if item is None or item != item), None)
-    if missing is not None:
-        raise GraphInputError(
-            f"the label of graph {missing} is missing ({items[missing]!r}); label every graph or give none at all"
-        )
-    kinds = {type(item) for item in items}
-    if kinds == {int}:
-        return np.array(items, dtype=np.int64)
-    if len(kinds) == 1 and kinds <= {bool, float, str}:
-        return np.array(items)
-    return _object_array(items)
-
-
-def distinct_labels(labels: Array) -> list[Hashable]:
-    """The distinct labels: sorted where they can be compared, else in order of first appearance."""
-    distinct = list(dict.fromkeys(labels.tolist()))
-    try:
-        return sorted(distinct)  # type: ignore[type-var]
-    except TypeError:
-        return distinct
+def graph_name(graph: int, ids: Array) -> str:
+    """How messages call a graph: its number, and its id where that says more."""
+    number, identity = int(graph), ids[graph]
+    return str(number) if str(identity) == str(number) else f"{number} ({identity!s})"
 
 
 def ranges(starts: Array, lengths: Array) -> IntArray:
@@ -343,9 +336,23 @@ def plain_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | 
 
 
 def _loops_of_rows(indptr: IntArray, indices: NDArray[np.int32], row_names: IntArray) -> IntArray:
-    is_loop = indices == np.repeat(row_names, np.diff(indptr))
-    loops_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_loop)])
-    return loops_before[indptr[1:]] - loops_before[indptr[:-1]]
+    loops = np.zeros(len(row_names), np.int64)
+    for rows in arc_blocks(indptr):
+        names = np.repeat(row_names[rows], np.diff(indptr[rows.start : rows.stop + 1]))
+        at = np.flatnonzero(indices[indptr[rows.start] : indptr[rows.stop]] == names) + indptr[rows.start]
+        loops += np.bincount(np.searchsorted(indptr, at, side="right") - 1, minlength=len(row_names))
+    return loops
+
+
+def arc_blocks(starts: IntArray) -> Iterator[slice]:
+    """Stretches of rows (or graphs) with about a million arcs each, so that a large set is looked through in little memory."""
+    cuts = np.searchsorted(starts, np.arange(_BLOCK, starts[-1], _BLOCK))
+    ends = np.unique(np.concatenate([cuts, [len(starts) - 1]])).tolist()
+    start = 0
+    for end in ends:
+        if end > start:
+            yield slice(start, end)
+        start = end
 
 
 def _as_positions(key: Any, length: int) -> IntArray:
@@ -356,17 +363,17 @@ def _as_positions(key: Any, length: int) -> IntArray:
         if len(key) != length:
             raise IndexError(f"the mask has {len(key)} entries, the set has {length} graphs")
         return np.flatnonzero(key)
-    positions = key.astype(np.int64)
+    positions: IntArray = key.astype(np.int64)
     outside = positions[(positions < -length) | (positions >= length)]
     if len(outside):
         raise IndexError(f"graph {outside[0]} was asked for, the set has {length}")
-    return positions % length if length else positions
+    return np.where(positions < 0, positions + length, positions)
 
 
 def _read_only(values: Array | None) -> Array | None:
     if values is None:
         return None
-    view = values.view()
+    view = np.asarray(values).view()
     view.flags.writeable = False
     return view
 
@@ -375,16 +382,6 @@ def _same(left: Array | None, right: Array | None) -> bool:
     if left is None or right is None:
         return left is right
     return bool(np.array_equal(left, right))
-
-
-def _as_python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _object_array(items: list[Any]) -> Array:
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
 
 
 def _plural(count: int, singular: str, plural: str | None = None) -> str:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from phist.errors import ConfigError, GraphInputError
-from phist.graphs.graphset import Array, GraphSet, plain_weights, starts_of
+from phist.errors import GraphInputError, check_choice
+from phist.graphs.graphset import Array, GraphSet, graph_name, plain_weights, starts_of
 
 Directed = Literal["symmetrise", "keep"]
 SelfLoops = Literal["drop", "keep"]
@@ -22,19 +22,23 @@ class Reading:
     Args:
         directed: ``"symmetrise"`` makes an edge of an arc in either direction, with the larger of the two weights, so
             that a symmetric graph stays as it is; ``"keep"`` keeps arcs for the random-walk operator; ``None``
-            symmetrises graphs that say they are directed and refuses an asymmetric matrix that does not.
-        self_loops: ``"drop"`` or ``"keep"``.
+            symmetrises graphs that say they are directed, refuses an asymmetric matrix that does not, and leaves graphs
+            that were packed before as they are.
+        self_loops: ``"drop"`` or ``"keep"``; ``None`` drops them too, but leaves graphs that were packed before as they are.
         weights: ``"use"`` them, take their absolute value (``"abs"``), or ``"ignore"`` them.
     """
 
     directed: Directed | None = None
-    self_loops: SelfLoops = "drop"
+    self_loops: SelfLoops | None = None
     weights: Weights = "use"
 
     def __post_init__(self) -> None:
-        _check_choice("directed", self.directed, (*get_args(Directed), None))
-        _check_choice("self_loops", self.self_loops, get_args(SelfLoops))
-        _check_choice("weights", self.weights, get_args(Weights))
+        check_choice("directed", self.directed, (*get_args(Directed), None))
+        check_choice("self_loops", self.self_loops, (*get_args(SelfLoops), None))
+        check_choice("weights", self.weights, get_args(Weights))
+
+
+DEFAULT_READING = Reading()
 
 
 def pack(
@@ -43,7 +47,7 @@ def pack(
     target: Array,
     weights: Array | None = None,
     *,
-    reading: Reading = Reading(),
+    reading: Reading = DEFAULT_READING,
     labels: Array | None = None,
     ids: Array | None = None,
 ) -> GraphSet:
@@ -61,17 +65,18 @@ def pack(
     names = np.arange(len(node_counts)) if ids is None else ids
     if weights is not None:
         weights = _settle_weights(np.asarray(weights, dtype=np.float64), source, target, node_ptr, names, reading.weights)
-    if reading.self_loops == "drop":
+    if reading.self_loops != "keep":
         source, target, weights = _without_loops(source, target, weights)
-    matrix = _matrix(int(node_ptr[-1]), source, target, weights)
+    matrix = sum_arcs(int(node_ptr[-1]), source, target, weights)
     if reading.directed != "keep":
         matrix = symmetrise(matrix)
+    if not np.isfinite(matrix.data).all():
+        raise GraphInputError("the weights of parallel edges add up to more than a number can hold; scale the weights down")
 
-    first_node = np.repeat(node_ptr[:-1], np.diff(matrix.indptr[node_ptr]))
     return GraphSet(
         node_ptr=node_ptr,
         indptr=matrix.indptr.astype(np.int64),
-        indices=(matrix.indices - first_node).astype(np.int32),
+        indices=_local(matrix, node_ptr),
         weights=None if weights is None else plain_weights(matrix.data),
         labels=labels,
         ids=np.empty(0, np.int64) if ids is None else ids,
@@ -90,7 +95,14 @@ def symmetrise(matrix: csr_array) -> csr_array:
     return both
 
 
-def _matrix(n_nodes: int, source: Array, target: Array, weights: Array | None) -> csr_array:
+def _local(matrix: csr_array, node_ptr: Array) -> NDArray[np.int32]:
+    """The matrix's columns, numbered from 0 within each graph."""
+    first_node = np.repeat(node_ptr[:-1].astype(matrix.indices.dtype), np.diff(matrix.indptr[node_ptr]))
+    np.subtract(matrix.indices, first_node, out=first_node)
+    return first_node.astype(np.int32, copy=False)
+
+
+def sum_arcs(n_nodes: int, source: Array, target: Array, weights: Array | None) -> csr_array:
     """Arcs as a matrix with sorted rows; booleans collapse where they meet, weights add up, zero weights vanish."""
     kind = np.int32 if max(n_nodes, len(source)) < np.iinfo(np.int32).max else np.int64
     values: NDArray[np.bool_] | Array = np.ones(len(source), dtype=bool) if weights is None else weights
@@ -122,12 +134,7 @@ def _settle_weights(weights: Array, source: Array, target: Array, node_ptr: Arra
         kind = "negative" if weights[arc] < 0 and np.isfinite(weights[arc]) else "non-finite"
         remedy = 'pass weights="abs" or drop the edge' if kind == "negative" else 'drop the edge or pass weights="ignore"'
         raise GraphInputError(
-            f"graph {names[graph]} has a {kind} weight ({weights[arc]:g} on edge {source[arc] - first}-{target[arc] - first}); "
-            f"weights must be finite and >= 0: {remedy}"
+            f"graph {graph_name(graph, names)} has a {kind} weight ({weights[arc]:g} on edge "
+            f"{source[arc] - first}-{target[arc] - first}); weights must be finite and >= 0: {remedy}"
         )
     return weights
-
-
-def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
-    if value not in choices:
-        raise ConfigError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")

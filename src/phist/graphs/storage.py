@@ -9,6 +9,7 @@ import numpy as np
 from phist.errors import GraphInputError, ModelFileError
 from phist.files import atomic_directory, read_json_object, write_json
 from phist.graphs.graphset import Array, GraphSet, as_labels, starts_of
+from phist.graphs.storage_checks import check_arcs, check_pointers, check_shapes, map_array
 
 FORMAT = "phist-graphset"
 VERSION = 1
@@ -30,12 +31,18 @@ def write_graphset(path: str | Path, parts: Iterable[GraphSet], extra: dict[str,
         writer.finish(extra or {})
 
 
-def open_graphset(cls: type[Set], path: str | Path) -> Set:
+def open_graphset(cls: type[Set], path: str | Path, check: bool = True) -> Set:
     """Map the folder at ``path``; see `GraphSet.open`."""
     folder = Path(path)
     header = read_header(folder)
-    arrays = {name: _map(folder, name, *shape) for name, shape in header["arrays"].items()}
-    return cls(**arrays, directed=header["directed"])
+    arrays = {name: map_array(folder, name, *shape) for name, shape in header["arrays"].items()}
+    check_pointers(folder, arrays)
+    if check:
+        check_arcs(folder, arrays)
+    try:
+        return cls(**arrays, directed=header["directed"])
+    except GraphInputError as error:
+        raise ModelFileError(f"{path} is damaged: {error}; save the graph set again") from error
 
 
 def read_header(path: str | Path) -> dict[str, Any]:
@@ -44,14 +51,15 @@ def read_header(path: str | Path) -> dict[str, Any]:
     if not file.exists():
         raise ModelFileError(f"{path} is not a saved graph set (no {MARKER} in it); write one with GraphSet.save")
     header = read_json_object(file)
-    if header.get("format") != FORMAT or not isinstance(header.get("version"), int):
+    if header.get("format") != FORMAT or type(header.get("version")) is not int:
         raise ModelFileError(f"{file} does not describe a graph set; write one with GraphSet.save")
     if header["version"] > VERSION:
         raise ModelFileError(
             f"{path} was written by a later phist (format {header['version']}, this one reads {VERSION}); update phist"
         )
-    if not {"arrays", "directed"} <= header.keys():
+    if not isinstance(header.get("arrays"), dict) or not isinstance(header.get("directed"), bool):
         raise ModelFileError(f"{file} is incomplete; save the graph set again")
+    check_shapes(file, header["arrays"])
     return header
 
 
@@ -120,15 +128,3 @@ class _Writer:
 def _write(file: IO[bytes], values: Array) -> None:
     for start in range(0, len(values), CHUNK):
         file.write(values[start : start + CHUNK].tobytes())
-
-
-def _map(folder: Path, name: str, dtype: str, length: int) -> Array:
-    file = folder / f"{name}.bin"
-    kind = np.dtype(dtype)
-    if kind.hasobject:
-        raise ModelFileError(f"{folder} asks for Python objects in {name}; only numbers and strings are read")
-    needed = kind.itemsize * length
-    found = file.stat().st_size if file.exists() else 0
-    if found != needed:
-        raise ModelFileError(f"{file} has {found:,} bytes, {needed:,} are needed; the folder is damaged: save the graph set again")
-    return np.memmap(file, kind, mode="r", shape=(length,)) if needed else np.empty(0, kind)

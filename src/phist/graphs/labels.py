@@ -1,0 +1,83 @@
+"""Labels and ids: any hashable values, held in one flat array."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.errors import GraphInputError
+
+Array = NDArray[Any]
+
+
+def as_labels(values: Iterable[Hashable], what: str = "label") -> Array:
+    """One flat array of labels or ids: numbers or strings where all are, else Python objects.
+
+    >>> as_labels([1, 2]).dtype, as_labels(["a", "b"]).dtype, as_labels([1, "b"]).dtype
+    (dtype('int64'), dtype('<U1'), dtype('O'))
+
+    Args:
+        values: one hashable value for each graph, none of them missing.
+        what: what messages call one of the values.
+    """
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuU":
+        return values
+    items = _items(values, what)
+    kinds = {type(item) for item in items}
+    if kinds == {int} and all(-(2**63) <= item < 2**63 for item in items):
+        return np.array(items, dtype=np.int64)
+    if kinds == {str} and any(item.endswith("\0") for item in items):
+        return _object_array(items)  # numpy strings forget the zeros at their end
+    if len(kinds) == 1 and kinds <= {bool, float, str}:
+        return np.array(items)
+    return _object_array(items)
+
+
+def distinct_labels(labels: Array) -> list[Hashable]:
+    """The distinct labels: sorted where they can be compared, else in order of first appearance."""
+    distinct: list[Any] = list(dict.fromkeys(labels.tolist()))
+    try:
+        return sorted(distinct)
+    except TypeError:
+        return distinct
+
+
+def labels_by_id(ids: Array, labels: Mapping[Any, Hashable]) -> Array:
+    """The labels of graphs in their order, looked up by id; an id may be written as a number or as text.
+
+    >>> labels_by_id(np.array([7, 8]), {"8": "tree", 7: "ring"}).tolist()
+    ['ring', 'tree']
+    """
+    texts = {str(as_python(key)): value for key, value in labels.items()}
+    wanted = [str(identity) for identity in ids.tolist()]
+    for identity in wanted:
+        if identity not in texts:
+            raise GraphInputError(f"graph {identity} has no label among the {len(texts)} given; label it or remove the graph")
+    return as_labels([texts[identity] for identity in wanted])
+
+
+def as_python(value: Any) -> Any:
+    """A numpy scalar as the plain Python value it holds; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _items(values: Any, what: str) -> list[Any]:
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+        raise GraphInputError(f"{what}s were given as one {type(values).__name__}; give a list with one {what} for each graph")
+    items = [as_python(value) for value in (values.tolist() if hasattr(values, "tolist") else values)]
+    for number, item in enumerate(items):
+        if not isinstance(item, Hashable):
+            raise GraphInputError(
+                f"the {what} of graph {number} is a {type(item).__name__}, which cannot be compared; give one number or name"
+            )
+        if item is None or item != item:
+            raise GraphInputError(f"the {what} of graph {number} is missing ({item!r}); give every graph one or give none at all")
+    return items
+
+
+def _object_array(items: list[Any]) -> Array:
+    array = np.empty(len(items), dtype=object)
+    for position, item in enumerate(items):  # one by one: numpy would take tuples apart
+        array[position] = item
+    return array
