@@ -1,0 +1,140 @@
+"""load_dataset: the nine datasets by name, checked, and parsed only once."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from phist.errors import DatasetError, GraphInputError, ModelFileError, OutputError
+from phist.graphs.convert import as_graphset
+from phist.graphs.download import download as fetch
+from phist.graphs.facts import DATASETS as DATASETS
+from phist.graphs.facts import DatasetFacts, dataset_facts, known_dataset
+from phist.graphs.formats.tu import read_tu
+from phist.graphs.graphset import GraphSet
+from phist.graphs.locate import DatasetPlace, cache_folder, parsed_folder, places_of
+from phist.graphs.locate import find_dataset as find_dataset
+from phist.graphs.packing import Directed, SelfLoops, Weights
+from phist.graphs.read import READABLE, LabelSource, read_graphs, read_labels
+from phist.graphs.storage import read_header, write_graphset
+
+Stamp = dict[str, str | int]
+
+
+def load_dataset(name: str, *, download: bool = True) -> GraphSet:
+    """Load one of the nine datasets: MUTAG, ENZYMES, PROTEINS, DD, NCI1, IMDB-BINARY, IMDB-MULTI, COLLAB, REDDIT-BINARY.
+
+    It is looked for in the folder ``PHIST_DATA`` (``NAME.zip`` or ``NAME/``), then in the cache (``PHIST_CACHE``, else the
+    user's cache folder), then, for MUTAG, inside the installed ``grakel``, and downloaded last. Its content is checked:
+    graphs, classes, nodes, edges and fingerprint. A parsed copy is kept in the cache and opened as long as the archive
+    stays the same.
+
+    Args:
+        name: upper or lower case, with or without hyphens; ``IMDB-B``, ``IMDB-M`` and ``REDDIT-B`` are understood.
+        download: ``False`` stays off the network.
+    """
+    facts = dataset_facts(name)
+    for place in places_of(facts):
+        if place.kind == "download" and not download:
+            break
+        graphs = _load_from(place, facts)
+        if graphs is not None:
+            return graphs
+    raise DatasetError(
+        f"{facts.name} is not on this machine (looked in PHIST_DATA and {cache_folder()}); "
+        "set PHIST_DATA to a folder that holds it, or allow the download"
+    )
+
+
+def load_graphs(
+    data: str | Path,
+    labels: LabelSource | None = None,
+    *,
+    directed: Directed | None = None,
+    self_loops: SelfLoops | None = None,
+    weights: Weights = "use",
+) -> GraphSet:
+    """Load a dataset by name, or read graphs from any path `read_graphs` knows; a path that exists comes first.
+
+    Args:
+        data: a path or a dataset's name.
+        labels, directed, self_loops, weights: as in `read_graphs`.
+    """
+    if Path(data).expanduser().exists() or not isinstance(data, str):
+        return read_graphs(data, labels, directed=directed, self_loops=self_loops, weights=weights)
+    if known_dataset(data) is None and (Path(data).suffix or len(Path(data).parts) > 1):
+        raise GraphInputError(f"there is no file or folder {data}; give {READABLE}, or a dataset's name ({', '.join(DATASETS)})")
+    graphs = load_dataset(data)
+    given = read_labels(labels, graphs)
+    return as_graphset(graphs, given, directed=directed, self_loops=self_loops, weights=weights)
+
+
+def _load_from(place: DatasetPlace, facts: DatasetFacts) -> GraphSet | None:
+    """The dataset, or ``None`` where a parsed copy turns out not to be one."""
+    if place.kind == "parsed":
+        return _open_parsed(facts, None)
+    return _load_download(facts, str(place.url)) if place.path is None else _load_local(facts, place.path)
+
+
+def _load_local(facts: DatasetFacts, path: Path) -> GraphSet:
+    stamp = _stamp(path)
+    graphs = _open_parsed(facts, stamp)
+    if graphs is None:
+        graphs = _read_checked(facts, path)
+        _keep_parsed(facts, graphs, stamp)
+    return graphs
+
+
+def _load_download(facts: DatasetFacts, url: str) -> GraphSet:
+    archive = cache_folder() / f"{facts.name}.zip"
+    try:
+        fetch(url, archive)
+    except OutputError:  # no cache to write to: good for this once
+        with TemporaryDirectory() as folder:
+            fetch(url, Path(folder) / archive.name)
+            return _read_checked(facts, Path(folder) / archive.name)
+    try:
+        return _load_local(facts, archive)
+    except DatasetError:
+        archive.unlink(missing_ok=True)  # so that the next attempt downloads again
+        raise
+
+
+def _read_checked(facts: DatasetFacts, path: Path) -> GraphSet:
+    try:
+        graphs = read_tu(path)
+    except GraphInputError as error:
+        raise DatasetError(f"{facts.name} cannot be read: {error}") from error
+    except OSError as error:
+        raise DatasetError(f"{facts.name} cannot be read from {path}: {error.strerror or error}") from error
+    facts.check(graphs, str(path))
+    return graphs
+
+
+def _open_parsed(facts: DatasetFacts, stamp: Stamp | None) -> GraphSet | None:
+    """The parsed copy, if it was made from this very archive (from any, without ``stamp``) and is still what it should be."""
+    folder = parsed_folder(facts)
+    try:
+        extra = read_header(folder).get("extra")
+        if not isinstance(extra, dict) or (stamp is not None and extra.get("source") != stamp):
+            return None
+        graphs = GraphSet.open(folder)
+    except (ModelFileError, OSError):
+        return None
+    return graphs if graphs.fingerprint() == facts.fingerprint else None
+
+
+def _keep_parsed(facts: DatasetFacts, graphs: GraphSet, stamp: Stamp) -> None:
+    try:
+        write_graphset(parsed_folder(facts), [graphs], extra={"source": stamp, "fingerprint": facts.fingerprint})
+    except (OutputError, OSError):
+        return  # a cache that cannot be written to costs time, nothing else
+
+
+def _stamp(path: Path) -> Stamp:
+    """What tells that an archive or folder has changed: its place, size and time of writing."""
+    files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
+    states = [file.stat() for file in files]
+    return {
+        "path": str(path.resolve()),
+        "size": sum(state.st_size for state in states),
+        "modified": max(state.st_mtime_ns for state in states),
+    }

@@ -1,0 +1,92 @@
+"""Where a dataset lies: on this machine first, the network last."""
+
+import os
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from phist.errors import DatasetError
+from phist.graphs.facts import DatasetFacts, dataset_facts
+from phist.graphs.formats.tu import is_tu_folder
+from phist.graphs.storage import MARKER
+
+COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"  # the TU collection's own address
+Kind = Literal["PHIST_DATA", "cache", "parsed", "grakel", "download"]
+
+
+@dataclass(frozen=True)
+class DatasetPlace:
+    """Where a dataset would be taken from: the folder in ``PHIST_DATA``, the user's cache, its parsed copy there, the
+    installed ``grakel``, or a download.
+    """
+
+    kind: Kind
+    path: Path | None = None  # None for a download
+    url: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.path or self.url)
+
+
+def find_dataset(name: str) -> DatasetPlace:
+    """Where `load_dataset` would take a dataset from, without reading it."""
+    return places_of(dataset_facts(name))[0]
+
+
+def places_of(facts: DatasetFacts) -> list[DatasetPlace]:
+    """Every place a dataset can be taken from, the nearest first; the last is always the download."""
+    data, parsed = data_folder(), parsed_folder(facts)
+    local: list[tuple[Kind, Path | None]] = [
+        ("PHIST_DATA", None if data is None else _archive_in(data, facts)),
+        ("cache", _archive_in(cache_folder(), facts)),
+        ("parsed", parsed if (parsed / MARKER).is_file() else None),
+        ("grakel", _in_grakel(facts)),
+    ]
+    address = os.environ.get("PHIST_DATASETS_URL") or COLLECTION
+    found = [DatasetPlace(kind, path) for kind, path in local if path is not None]
+    return [*found, DatasetPlace("download", url=f"{address.rstrip('/')}/{facts.name}.zip")]
+
+
+def data_folder() -> Path | None:
+    """The folder in ``PHIST_DATA``, if that is set; one that cannot be read is an error rather than ignored."""
+    value = os.environ.get("PHIST_DATA")
+    if not value:
+        return None
+    folder = Path(value).expanduser()
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        raise DatasetError(f"PHIST_DATA is {value!r}, which is not a folder that can be read; correct it or unset it")
+    return folder
+
+
+def cache_folder() -> Path:
+    """The folder for downloads and parsed copies: ``PHIST_CACHE``, else the platform's own for caches."""
+    if value := os.environ.get("PHIST_CACHE"):
+        return Path(value).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "phist" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "phist"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "phist"
+
+
+def parsed_folder(facts: DatasetFacts) -> Path:
+    """Where the parsed copy of a dataset is kept."""
+    return cache_folder() / "parsed" / facts.name
+
+
+def _archive_in(folder: Path, facts: DatasetFacts) -> Path | None:
+    archive, unpacked = folder / f"{facts.name}.zip", folder / facts.name
+    if archive.is_file():
+        return archive
+    return unpacked if unpacked.is_dir() and is_tu_folder(unpacked) else None
+
+
+def _in_grakel(facts: DatasetFacts) -> Path | None:
+    """The copy that comes with the grakel wheel, found without importing grakel."""
+    spec = find_spec("grakel")
+    if spec is None or spec.origin is None or facts.name != "MUTAG":
+        return None
+    folder = Path(spec.origin).parent / "tests" / "data" / facts.name
+    return folder if folder.is_dir() and is_tu_folder(folder) else None
