@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import Literal, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -191,6 +192,7 @@ def make_convolution(kind: str, operator: SpectralOperator, scale: float) -> _Ma
 
 
 def _mean_square_terms(order: int, scale: float) -> float:
-    """The mean over [-scale, scale] of Σ_k T_k(x)², by T_k(cos θ) = cos kθ."""
-    angles = torch.arccos(torch.linspace(-scale, scale, 1001, dtype=torch.float64))
-    return float(sum(torch.cos(k * angles).square().mean() for k in range(order)))
+    """The mean over [-scale, scale] of Σ_k T_k(x)², where Σ_(k<n) cos² kθ = n/2 + 1/4 + sin((2n - 1)θ) / (4 sin θ)."""
+    middles = scale * (2 * np.arange(1000) + 1 - 1000) / 1000
+    angles = np.arccos(middles)
+    return float(np.mean(order / 2 + 0.25 + np.sin((2 * order - 1) * angles) / (4 * np.sin(angles))))

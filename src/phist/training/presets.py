@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phist.errors import ConfigError
-from phist.graphs.datasets import DATASETS, canonical_name
+from phist.graphs.facts import DATASETS, known_dataset
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
 from phist.nn.convolution import SpectralOperator
@@ -80,11 +80,11 @@ def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
 
 
 def _appendix_sizes(name: str, dataset: str) -> Sizes:
-    try:
-        return APPENDIX[canonical_name(dataset)]
-    except LookupError as error:
+    facts = known_dataset(dataset)
+    if facts is None:
         known = ", ".join(DATASETS)
-        raise ConfigError(f"preset={name!r} is not known; use 'auto', or one of {known}, or 'paper:' and one of these") from error
+        raise ConfigError(f"preset={name!r} is not known; use 'auto', or one of {known}, or 'paper:' and one of these")
+    return APPENDIX[facts.name]
 
 
 def _automatic(graphs: GraphSet | None) -> Preset:

@@ -1,0 +1,37 @@
+# Two commands to know: `make demo` and `make test`. Both prepare .venv first.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help setup demo test check bench clean
+
+help:  ## list what can be made
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: .venv/installed  ## create .venv and install phist with everything it can use
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
+		|| { echo "phist needs Python 3.11 or 3.12; $(PYTHON) is $$($(PYTHON) --version). Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	@touch $@
+
+demo: setup  ## train the paper's network on MUTAG and draw what it learnt
+	$(BIN)/phist demo --out phist-demo
+
+test: setup  ## run all tests
+	$(BIN)/python -m pytest
+
+check: setup  ## formatting, lint, types and the import contract
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup  ## measure reading and start-up
+	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/startup.py
+
+clean:  ## remove what can be made again
+	rm -rf .venv phist-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
