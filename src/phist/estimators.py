@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
@@ -299,20 +300,24 @@ class StructuralClassifier(ClassifierMixin, _StructuralEstimator):  # type: igno
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float32]:
-        """Logits, averaged over root samples: (graphs, classes)."""
-        check_is_fitted(self, "network_")
-        return self._average(X, self.network_)
+        """Logits, averaged over root samples: (graphs, classes); of two classes the lead of the second: (graphs)."""
+        logits = self._logits(X)
+        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
-        logits = torch.from_numpy(self.decision_function(X)).double()
-        probabilities: NDArray[np.float64] = torch.softmax(logits, dim=1).numpy()
+        probabilities: NDArray[np.float64] = softmax(self._logits(X).astype(np.float64), axis=1)
         return probabilities
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each graph."""
-        classes: Array = self.classes_[self.decision_function(X).argmax(1)]
+        most_probable = self._logits(X).argmax(1)
+        classes: Array = self.classes_[most_probable]
         return classes
+
+    def _logits(self, X: Any) -> NDArray[np.float32]:
+        check_is_fitted(self, "network_")
+        return self._average(X, self.network_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""

@@ -86,10 +86,18 @@ def _read_weights(folder: Path) -> State:
         raise ModelFileError(f"{folder / WEIGHTS} cannot be read ({error}); it is damaged: save the model again") from error
 
 
+def _expected_shapes(config: NetworkConfig, n_outputs: int) -> dict[str, tuple[int, ...]]:
+    try:
+        with torch.device("meta"):
+            state = StructuralNetwork(config, n_outputs).state_dict()
+    except RuntimeError as error:  # sizes whose product no tensor can have
+        raise ModelFileError(f"the weights do not fit the configuration: {error}") from error
+    return {name: tuple(tensor.shape) for name, tensor in state.items()}
+
+
 def _build(config: NetworkConfig, n_outputs: int, state: State) -> StructuralNetwork:
     """Shapes are compared before memory is taken, so that a hostile configuration costs nothing."""
-    with torch.device("meta"):
-        expected = {name: tuple(tensor.shape) for name, tensor in StructuralNetwork(config, n_outputs).state_dict().items()}
+    expected = _expected_shapes(config, n_outputs)
     found = {name: tuple(tensor.shape) for name, tensor in state.items()}
     if found != expected:
         name = sorted(found.items() ^ expected.items())[0][0]

@@ -1,0 +1,129 @@
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from phist import StructuralClassifier, StructuralEmbedder
+from phist.errors import ConfigError, ModelFileError, OutputError
+from phist.graphs.generate import make_planted_partitions
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return StructuralClassifier(max_epochs=1, channels=(4, 6), bins=4, random_state=0).fit(
+        make_planted_partitions(20, n_nodes=10, seed=0)
+    )
+
+
+@pytest.fixture
+def folder(classifier, tmp_path):
+    classifier.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def change_config(folder, **changes):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **changes}))
+
+
+def test_folder_holds_weights_configuration_history_and_card(folder):
+    assert {file.name for file in folder.iterdir()} == {"model.safetensors", "config.json", "card.md", "history.jsonl"}
+
+
+def test_card_tells_data_bounds_and_metrics(folder):
+    card = (folder / "card.md").read_text()
+    assert "20 graphs" in card
+    assert "most frequent class: 50.0%" in card
+    assert "validation accuracy" in card
+
+
+def test_saving_again_replaces_the_model(classifier, folder):
+    classifier.save(folder, metrics={"held-out accuracy": 0.5})
+    assert "held-out accuracy: 0.5" in (folder / "card.md").read_text()
+
+
+def test_folder_of_something_else_is_not_overwritten(classifier, tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(OutputError, match="holds something else"):
+        classifier.save(tmp_path)
+    assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+def test_unwritable_place_is_named(classifier, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="file"):
+        classifier.save(tmp_path / "file" / "model")
+
+
+def test_missing_folder_is_named(tmp_path):
+    with pytest.raises(ModelFileError, match="is not a model folder"):
+        StructuralClassifier.load(tmp_path / "nowhere")
+
+
+def test_missing_weights_are_named(folder):
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelFileError, match=r"has no model\.safetensors"):
+        StructuralClassifier.load(folder)
+
+
+def test_truncated_weights_are_named(folder):
+    content = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(content[:-100])
+    with pytest.raises(ModelFileError, match="damaged"):
+        StructuralClassifier.load(folder)
+
+
+def test_pickled_weights_are_not_opened(folder):
+    torch.save({"head.weight": torch.zeros(1)}, folder / "model.safetensors")
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        StructuralClassifier.load(folder)
+
+
+def test_weights_of_another_width_are_named_with_both_shapes(folder):
+    state = load_file(folder / "model.safetensors")
+    state["head.weight"] = torch.zeros(2, 7)
+    save_file(state, folder / "model.safetensors")
+    with pytest.raises(ModelFileError, match=r"head\.weight has shape \(2, 7\), \(2, 24\) is needed"):
+        StructuralClassifier.load(folder)
+
+
+def test_hostile_sizes_are_refused_before_memory_is_taken(folder):
+    config = json.loads((folder / "config.json").read_text())
+    config["network"] |= {"channels": [10**7, 10**7], "orders": [10**6, 10**6]}
+    change_config(folder, network=config["network"])
+    with pytest.raises(ModelFileError, match="do not fit the configuration"):
+        StructuralClassifier.load(folder)
+
+
+def test_future_version_is_refused(folder):
+    change_config(folder, version=99)
+    with pytest.raises(ModelFileError, match="later phist"):
+        StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": "other"}', '{"format": "phist-model", "version": 1}'])
+def test_foreign_configuration_is_refused(folder, text):
+    (folder / "config.json").write_text(text)
+    with pytest.raises(ModelFileError, match=r"config\.json"):
+        StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize("wrong", [{"settings": {}}, {"network": {}}, {"n_outputs": "two"}, {"history": {}}, {"settings": 3}])
+def test_incomplete_configuration_is_refused(folder, wrong):
+    change_config(folder, **wrong)
+    with pytest.raises(ModelFileError):
+        StructuralClassifier.load(folder)
+
+
+def test_classifier_is_not_loaded_as_an_embedder(folder):
+    with pytest.raises(ModelFileError, match="holds a classifier"):
+        StructuralEmbedder.load(folder)
+
+
+def test_labels_that_json_cannot_hold_are_refused():
+    graphs = make_planted_partitions(20, n_nodes=10, seed=0)
+    labels = [("a", 1), ("b", 2)] * 10
+    fitted = StructuralClassifier(max_epochs=1, channels=(4,), orders=(2,), random_state=0).fit(graphs.with_labels(labels))
+    with pytest.raises(ConfigError, match="strings or numbers"):
+        fitted.save("unused")
