@@ -107,6 +107,11 @@ class GraphSet:
         """Put a read-only view in place while the set is made; a frozen dataclass has no other door."""
         object.__setattr__(self, name, _read_only(values))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrays come out of a pickle writable; in a set they never are."""
+        for name, value in state.items():
+            object.__setattr__(self, name, _read_only(value) if isinstance(value, np.ndarray) else value)
+
     def _check_lengths(self) -> None:
         for name in ("labels", "ids"):
             values = getattr(self, name)

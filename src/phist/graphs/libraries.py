@@ -94,7 +94,7 @@ def from_matrix(graph: Any, name: str, reading: Reading) -> LooseGraph:
         raise GraphInputError(f"graph {name} is a matrix of shape {tuple(graph.shape)}; an adjacency matrix must be square")
     if graph.dtype.kind not in "biuf":
         raise GraphInputError(f"graph {name} is a matrix of {graph.dtype}; an adjacency matrix holds real numbers")
-    matrix = csr_array(graph, dtype=np.float64)
+    matrix = csr_array(graph, dtype=np.float64, copy=True)  # what follows changes it in place
     matrix.sum_duplicates()
     if reading.weights != "use":
         matrix.data = np.abs(matrix.data) if reading.weights == "abs" else (matrix.data != 0).astype(np.float64)

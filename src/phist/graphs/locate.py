@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Literal
 
 from phist.errors import DatasetError
@@ -41,7 +42,7 @@ def places_of(facts: DatasetFacts) -> list[DatasetPlace]:
     local: list[tuple[Kind, Path | None]] = [
         ("PHIST_DATA", None if data is None else _archive_in(data, facts)),
         ("cache", _archive_in(cache_folder(), facts)),
-        ("parsed", parsed if (parsed / MARKER).is_file() else None),
+        ("parsed", parsed if _holds(parsed, MARKER) else None),
         ("grakel", _in_grakel(facts)),
     ]
     address = os.environ.get("PHIST_DATASETS_URL") or COLLECTION
@@ -65,10 +66,10 @@ def cache_folder() -> Path:
     if value := os.environ.get("PHIST_CACHE"):
         return Path(value).expanduser()
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "phist" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "phist" / "cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "phist"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "phist"
+        return _home() / "Library" / "Caches" / "phist"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "phist"
 
 
 def parsed_folder(facts: DatasetFacts) -> Path:
@@ -78,9 +79,25 @@ def parsed_folder(facts: DatasetFacts) -> Path:
 
 def _archive_in(folder: Path, facts: DatasetFacts) -> Path | None:
     archive, unpacked = folder / f"{facts.name}.zip", folder / facts.name
-    if archive.is_file():
+    if _holds(folder, archive.name):
         return archive
-    return unpacked if unpacked.is_dir() and is_tu_folder(unpacked) else None
+    return unpacked if _holds(folder, unpacked.name) and is_tu_folder(unpacked) else None
+
+
+def _holds(folder: Path, name: str) -> bool:
+    """Whether a folder holds a file or folder of that name; one we may not look into holds nothing for us."""
+    try:
+        return (folder / name).exists()
+    except OSError:
+        return False
+
+
+def _home() -> Path:
+    """The user's home, or the folder for temporary files where the user has none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(gettempdir())
 
 
 def _in_grakel(facts: DatasetFacts) -> Path | None:

@@ -11,6 +11,7 @@ from phist.graphs.graphset import Array, arc_blocks
 _FIXED = {"node_ptr": "<i8", "indptr": "<i8", "indices": "<i4", "weights": "<f8"}
 _REQUIRED = ("node_ptr", "indptr", "indices")
 _NAMES = ("labels", "ids")
+_LAST_LETTER = 0x10FFFF  # of Unicode
 
 
 def check_shapes(file: Path, arrays: dict[str, Any]) -> None:
@@ -91,14 +92,15 @@ def _is_kind(name: str, kind: str) -> bool:
         dtype = np.dtype(kind)
     except (TypeError, ValueError, SyntaxError):
         return False
-    return dtype.kind in "biufU" and dtype.itemsize > 0 and dtype.shape == ()
+    return dtype.isnative and dtype.kind in "biufU" and dtype.itemsize > 0 and dtype.shape == ()
 
 
 def _readable_text(folder: Path, name: str, values: Array) -> Array:
-    try:
-        return np.array(values.tolist(), dtype=values.dtype)
-    except ValueError as error:
-        raise _damaged(folder, f"{name} holds text that is none") from error
+    """The names, copied into memory; numbers beyond the last letter there is would bring Python down."""
+    letters = np.ascontiguousarray(values).view(np.uint32)
+    if letters.max() > _LAST_LETTER:
+        raise _damaged(folder, f"{name} holds text that is none")
+    return np.array(values)
 
 
 def _damaged(place: Path, why: str) -> ModelFileError:
