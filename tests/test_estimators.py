@@ -42,7 +42,7 @@ def test_conforms(kind, check):
 
 def test_trees_of_two_kinds_are_learnt():
     trees = make_trees(80, n_nodes=24, seed=0)
-    model = StructuralClassifier(max_epochs=12, learning_rate=3e-3, random_state=0).fit(trees[:60])
+    model = StructuralClassifier(max_epochs=30, random_state=0).fit(trees[:60])
     assert model.score(trees[60:]) >= 0.8
 
 
@@ -90,8 +90,20 @@ def test_given_validation_graphs_select_the_epoch(graphs):
     assert model.data_["graphs"] == 30
 
 
+def test_selection_by_validation_sets_graphs_aside(graphs):
+    assert small(selection="validation-loss").fit(graphs).history_.epochs[0].validation_loss is not None
+
+
+def test_patience_sets_graphs_aside(graphs):
+    assert small(patience=5).fit(graphs).history_.epochs[0].validation_loss is not None
+
+
+def test_keeping_the_last_epoch_trains_on_every_graph(graphs):
+    assert small().fit(graphs).history_.epochs[0].validation_loss is None
+
+
 def test_small_sets_train_without_validation(graphs):
-    assert small().fit(graphs[:12]).history_.epochs[0].validation_loss is None
+    assert small(selection="validation-loss").fit(graphs[:12]).history_.epochs[0].validation_loss is None
 
 
 def test_balanced_class_weights_move_the_decision(graphs):

@@ -62,7 +62,7 @@ class _StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         selection: Selection | None = None,
         patience: int | None = None,
         network: Mapping[str, Any] | None = None,
-        validation_fraction: float = 0.1,
+        validation_fraction: float | None = None,
         class_weight: ClassWeight = None,
         inference: Inference = "sampled",
         realizations: int = 10,
@@ -112,7 +112,7 @@ class _StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
-            selection=self.selection,
+            selection=self.selection or ("validation-loss" if self.patience else None),
             patience=self.patience,
         )
         try:
@@ -135,7 +135,7 @@ class _StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         preset = self._settle(graphs, seed)
         examples = Examples(graphs.with_labels(None), self._codes(y), self._weights(y, sample_weight))
-        training, held_out = self._split(examples, validation, seed)
+        training, held_out = self._split(examples, validation, preset.training)
         network = make_network(preset.network, len(self.classes_), seed).to(self._device())
         history = fit_network(
             network, training, held_out, preset.training,
@@ -172,20 +172,27 @@ class _StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             weights = weights * compute_class_weight(named, classes=np.arange(len(self.classes_)), y=codes)[codes]
         return weights.astype(np.float32)
 
-    def _split(self, examples: Examples, validation: tuple[Any, Any] | None, seed: int) -> tuple[Examples, Examples | None]:
+    def _split(
+        self, examples: Examples, validation: tuple[Any, Any] | None, config: TrainingConfig
+    ) -> tuple[Examples, Examples | None]:
         """Training and validation examples: as given, or a stratified part of the graphs, or none where there are too few."""
         if validation is not None:
             graphs, y = as_examples(*validation)
             return examples, Examples(graphs.with_labels(None), self._codes(y), self._weights(y, None))
-        if not 0 <= self.validation_fraction < 1:
-            raise ConfigError(f"validation_fraction={self.validation_fraction} was given; it must be at least 0 and less than 1")
-        held_out = round(self.validation_fraction * len(examples.graphs))
+        held_out = round(self._validation_share(config) * len(examples.graphs))
         rarest = np.bincount(examples.targets).min()
         if held_out < len(self.classes_) or len(examples.graphs) < FEWEST_FOR_VALIDATION or rarest < 2:
             return examples, None
-        splitter = StratifiedShuffleSplit(1, test_size=held_out, random_state=seed)
+        splitter = StratifiedShuffleSplit(1, test_size=held_out, random_state=config.seed)
         kept, held = next(splitter.split(np.zeros(len(examples.targets)), examples.targets))
         return _subset(examples, np.sort(kept)), _subset(examples, np.sort(held))
+
+    def _validation_share(self, config: TrainingConfig) -> float:
+        if self.validation_fraction is None:
+            return 0.0 if config.selection == "last" else 0.1
+        if not 0 <= self.validation_fraction < 1:
+            raise ConfigError(f"validation_fraction={self.validation_fraction} was given; it must be at least 0 and less than 1")
+        return self.validation_fraction
 
     # Use --------------------------------------------------------------------------------------------------------------
 
@@ -270,8 +277,10 @@ class StructuralClassifier(ClassifierMixin, _StructuralEstimator):  # type: igno
         orders, channels, bins, kernel: shape of the network, in place of the preset's; see `NetworkConfig`.
         roots: roots drawn per graph, or ``"all"`` for every node once.
         batch_size, learning_rate, weight_decay, selection, patience: training, in place of the preset's; see `TrainingConfig`.
+            Patience alone selects by validation loss.
         network: any further fields of `NetworkConfig`.
-        validation_fraction: share of the training graphs set aside to follow training and select the epoch.
+        validation_fraction: share of the training graphs set aside to select the epoch by; unless given, a tenth where the
+            selection needs it and none where the last epoch is kept.
         class_weight: ``"balanced"``, or a weight for each label.
         inference: ``"sampled"`` averages the logits over ``realizations`` draws of roots; ``"exact"`` takes every node.
         checkpoint: a file in which training can be resumed after a kill.

@@ -86,7 +86,7 @@ def test_equal_accuracies_are_decided_by_loss():
 
 
 def test_patience_stops_training():
-    _, history = train(TrainingConfig(epochs=60, learning_rate=0.3, patience=2, warmup=0))
+    _, history = train(TrainingConfig(epochs=60, learning_rate=0.3, patience=2, warmup=0, selection="validation-loss"))
     assert history.ending == "patience"
     assert len(history.epochs) == history.best + 3
 
@@ -187,7 +187,8 @@ def test_keyboard_interrupt_before_the_first_epoch_is_passed_on(monkeypatch):
 @pytest.mark.parametrize(
     "wrong",
     [{"epochs": 0}, {"batch_size": 0}, {"learning_rate": 0}, {"learning_rate": float("nan")}, {"weight_decay": -1},
-     {"gradient_clip": 0}, {"patience": 0}, {"time_budget": -1}, {"schedule": "step"}, {"selection": "test"}],
+     {"gradient_clip": 0}, {"patience": 0}, {"time_budget": -1}, {"schedule": "step"}, {"selection": "test"},
+     {"patience": 3, "selection": "last"}],
 )  # fmt: skip
 def test_wrong_settings_are_named(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):

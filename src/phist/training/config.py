@@ -33,11 +33,11 @@ class TrainingConfig:
     epochs: int = 150
     batch_size: int = 20  # the appendix's most frequent choice
     learning_rate: float = 1e-3
-    schedule: Schedule = "cosine"
-    warmup: int = 3
+    schedule: Schedule = "cosine"  # so that the last epoch is a good one to keep
+    warmup: int = 3  # the running statistics settle first
     weight_decay: float = 0.01
     gradient_clip: float | None = 1.0
-    selection: Selection = "validation-loss"
+    selection: Selection = "last"  # of an annealed schedule; the lowest loss on a few validation graphs comes too early
     patience: int | None = None
     validation_realizations: int = 3
     time_budget: float | None = None
@@ -58,6 +58,8 @@ class TrainingConfig:
                 raise ConfigError(f"{name}={value} was given; it must be positive, or None for no limit")
         check_choice("schedule", self.schedule, get_args(Schedule))
         check_choice("selection", self.selection, get_args(Selection))
+        if self.patience is not None and self.selection == "last":
+            raise ConfigError(f'patience={self.patience} needs a measure to wait for; set selection="validation-loss" too')
 
     def learning_rate_at(self, progress: float) -> float:
         """The learning rate after ``progress`` epochs; a fraction counts the steps within one."""
