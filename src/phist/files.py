@@ -62,7 +62,7 @@ def read_json_object(path: str | Path) -> dict[str, Any]:
     """Read a JSON object written by phist; anything else in the file is a `ModelFileError` that names the file."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelFileError(f"{path} cannot be read as JSON: {error}") from error
     if not isinstance(content, dict):
         raise ModelFileError(f"{path} holds a JSON {type(content).__name__}, not an object; is it a phist file?")
