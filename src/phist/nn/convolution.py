@@ -1,8 +1,9 @@
 """Graph convolutions behind one interface: the paper's Chebyshev filters (default) and the alternatives it names.
 
 A convolution maps signals (nodes, roots, in_channels) to (nodes, roots, out_channels) and takes the matrix it needs from
-the batch, where it is computed once and shared by all layers. ``order`` is the number of polynomial terms, so every kind
-reaches ``order - 1`` hops: message passing gets there by that many rounds.
+the batch, where it is computed once and shared by all layers. ``order`` is the number of polynomial terms, so a layer
+reaches ``order - 1`` hops: message passing gets there by that many rounds, at least one. Cayley filters alone reach further,
+as an inverse does.
 """
 
 import math

@@ -8,7 +8,9 @@ from torch import Tensor, nn
 
 from phist.errors import ConfigError
 from phist.nn.functional import bin_centers, projective_histogram, segment_sum
-from phist.nn.kernels import BinKernel, as_kernel
+from phist.nn.kernels import BinKernel, Uniform, as_kernel
+
+_INSIDE = 1 - 2.0**-20  # takes an element at an end of [-1, 1] into the outer bin, whatever rounding does
 
 
 class Aggregation(nn.Module, ABC):
@@ -79,26 +81,32 @@ class ProjectiveHistogram(Aggregation):
         self.density = density
         self.learnable = learnable
         self.centers: Tensor
-        self.log_widths: Tensor
-        centers, log_widths = self._initial_bins()
+        self.log_scales: Tensor  # of the widths, against what they began with: fixed bins keep theirs exactly
+        centers, log_scales = self._initial_bins()
         if learnable:
-            self.centers, self.log_widths = nn.Parameter(centers), nn.Parameter(log_widths)
+            self.centers, self.log_scales = nn.Parameter(centers), nn.Parameter(log_scales)
         else:
             self.register_buffer("centers", centers, persistent=False)
-            self.register_buffer("log_widths", log_widths, persistent=False)
+            self.register_buffer("log_scales", log_scales, persistent=False)
 
     def _initial_bins(self) -> tuple[Tensor, Tensor]:
-        width = self.width * self.kernel.natural_width(self.bins)
-        return bin_centers(self.bins).float(), torch.full((self.bins,), math.log(width))
+        return bin_centers(self.bins).float(), torch.zeros(self.bins)
 
     def reset_parameters(self) -> None:
         """Put the bins back where they began."""
-        centers, log_widths = self._initial_bins()
+        centers, log_scales = self._initial_bins()
         self.centers.data.copy_(centers)
-        self.log_widths.data.copy_(log_widths)
+        self.log_scales.data.copy_(log_scales)
+
+    @property
+    def widths(self) -> Tensor:
+        """The width of each bin's bump."""
+        return self.width * self.kernel.natural_width(self.bins) * self.log_scales.exp()  # (bins)
 
     def aggregate(self, x: Tensor, index: Tensor, size: int) -> Tensor:
-        centers, widths = self.centers.to(x.dtype), self.log_widths.exp().to(x.dtype)
+        if isinstance(self.kernel, Uniform):
+            x = x * _INSIDE  # its bins are open on the right, and tanh rounds to 1
+        centers, widths = self.centers.to(x.dtype), self.widths.to(x.dtype)
         histogram = projective_histogram(x, index, size, centers, widths, self.kernel).flatten(-2)
         return histogram / _counts(x, index, size) if self.density else histogram  # (size, ..., channels * bins)
 

@@ -42,9 +42,10 @@ class MultisetNorm(nn.Module):
         mean = segment_sum(x, graph_of, size) / counts  # (graphs, roots, channels)
         weight = root_weights.unsqueeze(-1) * counts  # (graphs, roots, 1)
         if self.statistics == "joint":
-            share = weight / weight.sum(1, keepdim=True)
+            total = weight.sum(1, keepdim=True)
+            share = weight / torch.where(total > 0, total, 1)  # when roots come in turns, a small graph may have none in this one
             mean = (share * mean).sum(1, keepdim=True)
-            weight = weight.sum(1, keepdim=True)
+            weight = total
         centered = x - mean[graph_of]
         variance = segment_sum(centered.square(), graph_of, size) / counts
         if self.statistics == "joint":

@@ -1,0 +1,100 @@
+"""Which nodes are roots."""
+
+import numpy as np
+import pytest
+import torch
+
+from phist.errors import ConfigError
+from phist.nn.batch import Batch
+from phist.nn.sampling import Roots, RootSampler, all_roots
+
+SIZES = [5, 1, 40, 5]
+
+
+@pytest.fixture
+def batch(random_graphs):
+    return Batch.from_graphs(random_graphs(SIZES))
+
+
+def sample(sampler, batch, seed=0):
+    return sampler.sample(batch, np.random.default_rng(seed))
+
+
+def local(roots, batch, graph):
+    """Roots of one graph, numbered within it, with how often each was drawn."""
+    drawn = roots.multiplicity[graph] > 0
+    return (roots.nodes[graph] - batch.node_ptr[graph])[drawn].tolist(), roots.multiplicity[graph][drawn].tolist()
+
+
+def test_draws_with_replacement_add_up_to_the_count(batch):
+    roots = sample(RootSampler(count=32), batch)
+    assert roots.multiplicity.sum(1).tolist() == [32] * 4
+
+
+def test_oversampling_draws_in_proportion_to_the_size(batch):
+    roots = sample(RootSampler("oversample", factor=2.5), batch)
+    assert roots.multiplicity.sum(1).tolist() == [13, 3, 100, 13]
+
+
+def test_all_takes_every_node_once(batch):
+    for roots in (all_roots(batch), sample(RootSampler("all"), batch), RootSampler("all").sample_by_size(batch, (0,))):
+        for graph, size in enumerate(SIZES):
+            assert local(roots, batch, graph) == (list(range(size)), [1] * size)
+
+
+@pytest.mark.parametrize("kind", ["replacement", "all", "oversample"])
+def test_roots_belong_to_their_graph_in_empty_slots_too(batch, kind):
+    roots = sample(RootSampler(kind), batch)
+    assert torch.equal(batch.graph_of[roots.nodes], torch.arange(4)[:, None].expand_as(roots.nodes))
+
+
+def test_distinct_roots_take_one_slot_each(batch):
+    roots = sample(RootSampler(count=100), batch)
+    for graph, size in enumerate(SIZES):
+        nodes, _ = local(roots, batch, graph)
+        assert len(set(nodes)) == len(nodes) <= size
+    assert roots.nodes.shape[1] <= max(SIZES)
+
+
+def test_every_node_is_drawn_about_as_often(batch):
+    roots = sample(RootSampler(count=40_000), batch)
+    _, multiplicity = local(roots, batch, 2)
+    np.testing.assert_allclose(multiplicity, 1000, rtol=0.15)
+
+
+def test_same_seed_gives_the_same_roots_and_another_gives_others(batch):
+    first, again, other = (sample(RootSampler(), batch, seed) for seed in (3, 3, 4))
+    assert torch.equal(first.nodes, again.nodes) and torch.equal(first.multiplicity, again.multiplicity)
+    assert first.nodes.shape != other.nodes.shape or not torch.equal(first.nodes, other.nodes)
+
+
+@pytest.mark.parametrize("kind", ["replacement", "oversample"])
+def test_roots_by_size_depend_on_neither_batch_mates_nor_order(random_graphs, batch, kind):
+    sampler = RootSampler(kind, count=7)
+    together = sampler.sample_by_size(batch, (5, 0))
+    graphs = random_graphs(SIZES)
+    for chosen in ([3, 2, 1, 0], [2], [1, 2]):
+        other = Batch.from_graphs(graphs[chosen])
+        roots = sampler.sample_by_size(other, (5, 0))
+        assert [local(roots, other, place) for place in range(len(chosen))] == [local(together, batch, graph) for graph in chosen]
+
+
+def test_roots_by_size_change_with_the_seed(batch):
+    drawn = [local(RootSampler().sample_by_size(batch, (5, realization)), batch, 2) for realization in (0, 1)]
+    assert drawn[0] != drawn[1]
+
+
+def test_split_keeps_every_slot_in_order(batch):
+    roots = all_roots(batch)
+    parts = roots.split(7)
+    assert [part.nodes.shape[1] for part in parts] == [7, 7, 7, 7, 7, 5]
+    joined = Roots(*(torch.cat([getattr(part, name) for part in parts], dim=1) for name in ("nodes", "multiplicity")))
+    assert torch.equal(joined.nodes, roots.nodes) and torch.equal(joined.multiplicity, roots.multiplicity)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [({"kind": "some"}, "sampler='some'"), ({"count": 0}, "roots=0"), ({"factor": 0.0}, "factor 0.0")]
+)
+def test_impossible_samplers_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        RootSampler(**options)
