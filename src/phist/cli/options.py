@@ -1,0 +1,61 @@
+"""Arguments and options that several verbs share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phist.errors import GraphInputError
+
+if TYPE_CHECKING:
+    from phist.graphs.graphset import GraphSet
+
+DATA_HELP = (
+    "A dataset's name (see 'phist datasets') or a path: TU folder or zip, folder per class, JSONL, GraphML, GML, "
+    "edge list, table as CSV or Parquet, saved GraphSet."
+)
+PANEL = "How the graphs are read"
+
+Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)]
+Model = Annotated[Path, typer.Argument(help="A model folder made by 'phist fit' or save().", show_default=False)]
+Labels = Annotated[
+    Path | None,
+    typer.Option(help="A table (graph, label) as CSV, TSV or Parquet, for data that carry no labels.", rich_help_panel=PANEL),
+]
+Directed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="symmetrise|keep",
+        help="What becomes of arcs: an edge, the default, or kept for the random-walk operator.",
+        rich_help_panel=PANEL,
+    ),
+]
+SelfLoops = Annotated[
+    str | None, typer.Option(metavar="drop|keep", help="What becomes of self-loops: dropped by default.", rich_help_panel=PANEL)
+]
+Weights = Annotated[
+    str,
+    typer.Option(metavar="use|abs|ignore", help="Weights as they are, their absolute value, or all one.", rich_help_panel=PANEL),
+]
+Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, everything else on standard error.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Settles everything random.")]
+
+
+def direction_of(model: Any, given: str | None) -> Any:
+    """How the model's own graphs were read, unless something else is asked for."""
+    trained_on = model.data_ if isinstance(model.data_, dict) else {}
+    return given or ("keep" if trained_on.get("directed") else None)
+
+
+def load_labelled(data: str, labels: Path | None, **reading: Any) -> "GraphSet":
+    """Graphs to learn from: labelled, of at least two classes."""
+    from phist.graphs.datasets import load_graphs
+
+    graphs = load_graphs(data, labels, **reading)
+    if graphs.labels is None:
+        raise GraphInputError(
+            f"the graphs of {data} have no labels; give them with --labels FILE, a table (graph, label) as CSV, TSV or Parquet"
+        )
+    if len(graphs.classes) < 2:
+        raise GraphInputError(f"all {len(graphs)} graphs of {data} are labelled {graphs.classes[0]!r}; two classes are needed")
+    return graphs

@@ -1,0 +1,118 @@
+"""phist predict"""
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phist.cli.holdout import Accuracy
+from phist.cli.options import Data, Directed, Json, Labels, Model, SelfLoops, Weights, direction_of
+from phist.cli.places import check_file_place
+from phist.cli.screen import console
+
+if TYPE_CHECKING:
+    from phist.estimators import StructuralClassifier
+    from phist.graphs.graphset import GraphSet
+
+Out = Annotated[Path | None, typer.Option(help="A file to write instead of standard output.")]
+Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
+
+
+def predict(
+    model: Model,
+    data: Data,
+    out: Out = None,
+    as_json: Json = False,
+    exact: Exact = False,
+    labels: Labels = None,
+    directed: Directed = None,
+    self_loops: SelfLoops = None,
+    weights: Weights = "use",
+) -> None:
+    """Classify graphs with a saved model: id, predicted label and the probability of each class.
+
+    The result is CSV, or JSON with --json. Where the data have labels, the
+    accuracy in percent goes to standard error, and into the JSON. Directed data
+    are read as the model's were, unless --directed says otherwise.
+
+    Examples:
+      phist predict mine-model new.jsonl
+      phist predict mine-model new.jsonl --exact --out predictions.csv
+      phist predict mine-model new.jsonl --json
+    """
+    if out is not None:
+        check_file_place(out)
+
+    from phist.estimators import StructuralClassifier
+    from phist.graphs.datasets import load_graphs
+
+    classifier = StructuralClassifier.load(model)
+    if exact:
+        classifier.set_params(inference="exact")
+    direction = direction_of(classifier, directed)
+    graphs = load_graphs(data, labels, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
+    probabilities = classifier.predict_proba(graphs)
+    predicted = classifier.classes_[probabilities.argmax(1)].tolist()
+    accuracy = _accuracy(graphs, classifier, predicted)
+
+    text = _as_json(graphs, classifier, predicted, probabilities, accuracy) if as_json else ""
+    _deliver(text or _as_csv(graphs, classifier, predicted, probabilities), out)
+    if accuracy is not None:
+        console(to_program=True).print(f"accuracy {accuracy}")
+
+
+def _accuracy(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any]) -> Accuracy | None:
+    """How many labels were found, where there are any; a label the model never saw counts as missed."""
+    known = set(classifier.classes_.tolist())
+    true = graphs.label_list()
+    if not true:
+        return None
+    if not known & set(true):
+        console(to_program=True).print(
+            f"no accuracy: the data's labels ({true[0]!r}, ...) are none of the model's ({', '.join(map(repr, known))})"
+        )
+        return None
+    return Accuracy(sum(a == b for a, b in zip(true, predicted, strict=True)), len(true))
+
+
+def _as_csv(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any], probabilities: Any) -> str:
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(["graph", "predicted", *(f"p({label})" for label in classifier.classes_.tolist())])
+    for identity, label, row in zip(graphs.ids.tolist(), predicted, probabilities.tolist(), strict=True):
+        writer.writerow([identity, label, *(f"{value:.6f}" for value in row)])
+    return lines.getvalue()
+
+
+def _as_json(
+    graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any], probabilities: Any, accuracy: Accuracy | None
+) -> str:
+    import json
+
+    true = graphs.label_list() or [None] * len(graphs)
+    columns = zip(graphs.ids.tolist(), true, predicted, probabilities.tolist(), strict=True)
+    predictions = [
+        {"graph": identity, "label": label, "predicted": answer, "probabilities": [round(value, 6) for value in row]}
+        for identity, label, answer, row in columns
+    ]
+    content = {
+        "classes": classifier.classes_.tolist(),
+        "accuracy": None if accuracy is None else round(accuracy.percent, 2),
+        "test": None if accuracy is None else accuracy.to_dict(),
+        "predictions": predictions,
+    }
+    return json.dumps(content, indent=2, allow_nan=False, default=str) + "\n"
+
+
+def _deliver(text: str, out: Path | None) -> None:
+    if out is None:
+        sys.stdout.write(text)
+        return
+
+    from phist.files import atomic_path
+
+    with atomic_path(out) as temporary:
+        temporary.write_text(text, encoding="utf-8")
