@@ -268,3 +268,12 @@ def test_directed_graphs_work_with_the_random_walk():
     batch = Batch.from_graphs(graphs)
     network = make_network(NetworkConfig(operator="random-walk", channels=(3, 4)), 2, seed=0)
     assert network(batch, all_roots(batch)).isfinite().all()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-40, 1e39, 1e300])
+def test_weights_far_beyond_single_precision_give_the_same_laplacian(scale):
+    triangle = np.array([0, 0, 1, 1, 2, 2]), np.array([1, 2, 0, 2, 0, 1]), np.array([1.0, 2.0, 1.0, 3.0, 2.0, 3.0])
+    plain, scaled = (pack(np.array([3]), *triangle[:2], factor * triangle[2]) for factor in (1.0, scale))
+    x = torch.eye(3)
+    expected = Batch.from_graphs(plain).operator("laplacian", 0.8)(x)
+    torch.testing.assert_close(Batch.from_graphs(scaled).operator("laplacian", 0.8)(x), expected)

@@ -22,8 +22,9 @@ class Batch:
     graph_of: Tensor  # (nodes): the graph each node belongs to
     row_ptr: Tensor  # (nodes + 1)
     neighbors: Tensor  # (arcs): numbered through the batch
-    weights: Tensor  # (arcs)
+    weights: Tensor  # (arcs), in double precision: only their ratios matter, and those may span more than a float can
     directed: bool
+    dtype: torch.dtype  # of the signals
     _operators: dict[tuple[OperatorKind, float], SparseOperator] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -36,8 +37,9 @@ class Batch:
             graph_of=torch.from_numpy(np.repeat(np.arange(len(graphs)), graphs.node_counts())).to(device),
             row_ptr=torch.tensor(graphs.indptr, device=device),
             neighbors=torch.from_numpy(neighbors).to(device),
-            weights=torch.from_numpy(graphs.weights_or_ones().copy()).to(device, dtype),
+            weights=torch.from_numpy(graphs.weights_or_ones().copy()).to(device),
             directed=graphs.directed,
+            dtype=dtype,
         )
 
     @property
@@ -55,10 +57,6 @@ class Batch:
     @property
     def device(self) -> torch.device:
         return self.node_ptr.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.weights.dtype
 
     def operator(self, kind: OperatorKind, scale: float = 1.0) -> SparseOperator:
         """A matrix of the graphs, computed on first use and shared from then on.
@@ -79,7 +77,7 @@ class Batch:
                 'set operator="random-walk", or read them with directed="symmetrise"'
             )
         rows = torch.repeat_interleave(torch.arange(self.n_nodes, device=self.device), self.row_ptr.diff())
-        degrees = torch.zeros(self.n_nodes, device=self.device, dtype=self.dtype).index_add_(0, rows, self.weights)
+        degrees = torch.zeros(self.n_nodes, device=self.device, dtype=torch.float64).index_add_(0, rows, self.weights)
         inverse = torch.where(degrees > 0, 1 / degrees, 0)
         if kind == "laplacian":
             values = -scale * inverse.sqrt()[rows] * self.weights * inverse.sqrt()[self.neighbors]
@@ -90,4 +88,4 @@ class Batch:
         else:
             values = self.weights
         symmetric = kind == "laplacian" or (kind == "adjacency" and not self.directed)
-        return SparseOperator(self.row_ptr, self.neighbors, values, symmetric)
+        return SparseOperator(self.row_ptr, self.neighbors, values.to(self.dtype), symmetric)

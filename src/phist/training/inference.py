@@ -86,7 +86,8 @@ def batches_by_size(graphs: GraphSet, network: StructuralNetwork, inference: Inf
     """Graphs of like size together, so that few slots stay empty, as many as the memory limit allows."""
     sizes = graphs.node_counts()
     order = np.argsort(sizes, kind="stable")
-    slots = sizes if inference == "exact" else np.minimum(sizes, network.config.sampler.count)
+    few = inference == "sampled" and network.config.sampler.kind == "replacement"
+    slots = np.minimum(sizes, network.config.sampler.count) if few else sizes
     limit = max(1, network.config.max_elements // max(network.config.channels))
     start = 0
     nodes = 0

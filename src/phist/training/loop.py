@@ -76,9 +76,8 @@ class _Trainer:
 
     def __init__(self, network: StructuralNetwork, training: Examples, validation: Examples | None, config: TrainingConfig) -> None:
         self.network, self.training, self.validation, self.config = network, training, validation, config
-        self.optimizer = torch.optim.AdamW(
-            network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
-        )
+        groups = _parameter_groups(network, config.weight_decay)
+        self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
         self.history = History()
         self.best: State = _copy_state(network)
 
