@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phist.cli.holdout import hold_out
-from phist.cli.options import Seed
+from phist.cli.options import Seed, use_threads
 from phist.cli.places import check_folder_place, check_model_place
 from phist.cli.screen import console, show_bounds
 from phist.cli.training import train
@@ -53,6 +53,7 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 60) -> 
     assert test is not None
     screen.print(f"\nTraining on {len(training)} graphs; {len(test)} are held out")
 
+    use_threads(1)
     model = StructuralClassifier(DATASET, max_epochs=epochs, random_state=seed, progress=True)
     trained = train(model, training, test, checkup)
     trained.show(screen)

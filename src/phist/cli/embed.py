@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import Data, Directed, Model, SelfLoops, Weights, direction_of
+from phist.cli.options import Data, Directed, Model, SelfLoops, Threads, Weights, direction_of, use_threads
 from phist.cli.places import check_file_place
 from phist.cli.screen import console
 from phist.errors import OutputError
@@ -28,6 +28,7 @@ def embed(
     out: Out,
     nodes: Nodes = False,
     exact: Exact = False,
+    threads: Threads = 1,
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
@@ -51,6 +52,7 @@ def embed(
 
     from phist.graphs.datasets import load_graphs
 
+    use_threads(threads)
     embedder = _load(model)
     if exact:
         embedder.set_params(inference="exact")

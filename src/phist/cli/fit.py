@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from phist.cli.holdout import TEST_FRACTION, hold_out
-from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Weights, load_labelled
+from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
 from phist.cli.places import check_file_place, check_model_place
 from phist.cli.screen import console, print_json, show_bounds
 from phist.cli.training import train
@@ -36,7 +36,6 @@ TestFraction = Annotated[
 Checkpoint = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Where a killed run is resumed from; OUT.checkpoint, unless given.")
 ]
-Threads = Annotated[int, typer.Option(min=1, help="Threads of PyTorch; more than one pays off for large graphs only.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore the checkpoint of an earlier run and begin anew.")]
 
 
@@ -92,8 +91,9 @@ def fit(
     going_on = f", going on from {resumable.name}" if resumable.exists() else ""
     screen.print(f"\nTraining on {len(training)} graphs with preset {chosen}{going_on}; {held_out}")
 
+    use_threads(threads)
     model = StructuralClassifier(chosen, epochs, engine, time_budget, seed, checkpoint=resumable, progress=True)
-    trained = train(model, training, test, checkup, threads)
+    trained = train(model, training, test, checkup)
     trained.save(out)
     trained.show(screen)
     screen.print(f"Saved {out}. Next:\n  phist predict {out} DATA")

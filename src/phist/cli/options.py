@@ -39,6 +39,18 @@ Weights = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, everything else on standard error.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Settles everything random.")]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of PyTorch; more than one pays off for large graphs only.")]
+
+
+def use_threads(count: int) -> None:
+    """Settle how many threads PyTorch takes in this process.
+
+    One is the default of every verb: the steps of small graphs are too short to share, so that two threads take longer,
+    and on a busy machine several times as long. Also, sums then have one order, and results are the same everywhere.
+    """
+    import torch
+
+    torch.set_num_threads(count)
 
 
 def direction_of(model: Any, given: str | None) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phist.cli.holdout import Accuracy
-from phist.cli.options import Data, Directed, Json, Labels, Model, SelfLoops, Weights, direction_of
+from phist.cli.options import Data, Directed, Json, Labels, Model, SelfLoops, Threads, Weights, direction_of, use_threads
 from phist.cli.places import check_file_place
 from phist.cli.screen import console
 
@@ -27,6 +27,7 @@ def predict(
     out: Out = None,
     as_json: Json = False,
     exact: Exact = False,
+    threads: Threads = 1,
     labels: Labels = None,
     directed: Directed = None,
     self_loops: SelfLoops = None,
@@ -49,6 +50,7 @@ def predict(
     from phist.estimators import StructuralClassifier
     from phist.graphs.datasets import load_graphs
 
+    use_threads(threads)
     classifier = StructuralClassifier.load(model)
     if exact:
         classifier.set_params(inference="exact")

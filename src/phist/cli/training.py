@@ -79,27 +79,13 @@ class Trained:
             raise typer.Exit(INTERRUPTED)
 
 
-def train(
-    model: "StructuralClassifier", training: "GraphSet", test: "GraphSet | None", checkup: "Checkup", threads: int = 1
-) -> Trained:
-    """Fit ``model`` and test it.
-
-    Args:
-        threads: of PyTorch. One by default: the steps of small graphs are too short to share, two threads take longer, and
-            on a busy machine several times as long; also, sums then have one order and results are the same everywhere.
-    """
+def train(model: "StructuralClassifier", training: "GraphSet", test: "GraphSet | None", checkup: "Checkup") -> Trained:
+    """Fit ``model`` and test it."""
     import warnings
 
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an interruption is reported by exit_if_interrupted
-            model.fit(training)
-    finally:
-        torch.set_num_threads(before)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an interruption is reported by exit_if_interrupted
+        model.fit(training)
     if test is None:
         return Trained(model, checkup, None)
     right = sum(answer == label for answer, label in zip(model.predict(test).tolist(), test.label_list(), strict=True))
