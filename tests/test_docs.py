@@ -1,0 +1,50 @@
+"""What the documents tell people to type works."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from phist.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(document, language):
+    return [code for kind, code in BLOCK.findall(document.read_text()) if kind == language]
+
+
+def commands():
+    for document in DOCUMENTS:
+        for code in blocks(document, "bash"):
+            for line in code.splitlines():
+                words = shlex.split(line, comments=True)
+                if words and words[0] == "phist":
+                    yield pytest.param(words[1:], id=line.strip())
+
+
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if blocks(path, "python")], ids=lambda path: path.name)
+def test_python_examples_run(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks(document, "python"):
+        exec(compile(code, document.name, "exec"), names)
+    assert names
+
+
+@pytest.mark.parametrize("words", commands())
+def test_shell_examples_name_verbs_and_options_that_exist(words):
+    verb, *rest = words
+    command = typer.main.get_command(app).commands[verb]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in rest if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+        assert (document.parent / target).exists(), target
