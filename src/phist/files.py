@@ -38,7 +38,7 @@ def atomic_directory(target: str | Path, marker: str) -> Iterator[Path]:
     the same kind: saving over somebody's home directory by mistake must not delete it.
     """
     target = Path(target)
-    if target.exists() and not _replaceable(target, marker):
+    if target.exists() and not is_replaceable(target, marker):
         raise OutputError(f"{target} exists and holds something else (no {marker} in it); choose another name or remove it")
     with _explaining(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +50,11 @@ def atomic_directory(target: str | Path, marker: str) -> Iterator[Path]:
             _swap_directories(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def is_replaceable(target: Path, marker: str) -> bool:
+    """Whether ``target`` may be replaced: an empty folder, or one of the kind that holds ``marker``."""
+    return target.is_dir() and ((target / marker).exists() or not any(target.iterdir()))
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -67,10 +72,6 @@ def read_json_object(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ModelFileError(f"{path} holds a JSON {type(content).__name__}, not an object; is it a phist file?")
     return content
-
-
-def _replaceable(target: Path, marker: str) -> bool:
-    return target.is_dir() and ((target / marker).exists() or not any(target.iterdir()))
 
 
 def _swap_directories(new: Path, target: Path) -> None:

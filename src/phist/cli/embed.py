@@ -12,7 +12,6 @@ from phist.cli.screen import console
 from phist.errors import OutputError
 
 if TYPE_CHECKING:
-    from phist.estimators import StructuralClassifier, StructuralEmbedder
     from phist.graphs.graphset import GraphSet
 
 SUFFIXES = (".npz", ".npy", ".csv")
@@ -50,10 +49,11 @@ def embed(
 
     import numpy as np
 
+    from phist.estimators import load_estimator
     from phist.graphs.datasets import load_graphs
 
     use_threads(threads)
-    embedder = _load(model)
+    embedder = load_estimator(model)
     if exact:
         embedder.set_params(inference="exact")
     direction = direction_of(embedder, directed)
@@ -62,14 +62,6 @@ def embed(
     _write(out, graphs, embeddings, nodes)
     rows, width = embeddings.shape
     console().print(f"Wrote {out}: {rows:,} {'nodes' if nodes else 'graphs'}, {width:,} numbers each")
-
-
-def _load(model: Path) -> "StructuralClassifier | StructuralEmbedder":
-    from phist.estimators import StructuralClassifier, StructuralEmbedder
-    from phist.training.model_folder import load_model
-
-    embeds_only = load_model(model).settings.get("estimator") == "embedder"
-    return StructuralEmbedder.load(model) if embeds_only else StructuralClassifier.load(model)
 
 
 def _write(out: Path, graphs: "GraphSet", embeddings: Any, nodes: bool) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from phist.errors import OutputError
+from phist.files import is_replaceable
 
 
 def check_file_place(path: Path) -> None:
@@ -22,7 +23,7 @@ def check_model_place(path: Path) -> None:
     """Raise an `OutputError` unless a model folder can be written at ``path``: nothing, nothing in it, or a model to replace."""
     from phist.training.model_folder import CONFIG
 
-    if path.exists() and not (path.is_dir() and ((path / CONFIG).exists() or not any(path.iterdir()))):
+    if path.exists() and not is_replaceable(path, CONFIG):
         raise OutputError(f"{path} exists and is not a model folder (no {CONFIG} in it); choose another name or remove it")
     _check_parent(path, path.absolute().parent)
 

@@ -1,6 +1,22 @@
 """The scikit-learn face of phist."""
 
+from pathlib import Path
+
+from phist.errors import ModelFileError
 from phist.estimators.classifier import StructuralClassifier
 from phist.estimators.embedder import StructuralEmbedder
+from phist.training.model_folder import load_model
 
-__all__ = ["StructuralClassifier", "StructuralEmbedder"]
+__all__ = ["StructuralClassifier", "StructuralEmbedder", "load_estimator"]
+
+
+def load_estimator(path: str | Path) -> StructuralClassifier | StructuralEmbedder:
+    """Read a saved model of either kind."""
+    saved = load_model(path)
+    kinds: dict[str, type[StructuralClassifier] | type[StructuralEmbedder]] = {
+        kind._saved_as: kind for kind in (StructuralClassifier, StructuralEmbedder)
+    }
+    name = saved.settings.get("estimator")
+    if name not in kinds:
+        raise ModelFileError(f"{path} holds a {name!r}, which this version of phist does not know; it knows {', '.join(kinds)}")
+    return kinds[name].restore(saved, path)

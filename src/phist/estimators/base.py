@@ -28,7 +28,7 @@ from phist.training.config import Selection, TrainingConfig
 from phist.training.history import History
 from phist.training.inference import Inference, Measure, average_over_roots, embed_nodes
 from phist.training.loop import Examples, fit_network
-from phist.training.model_folder import load_model, save_model
+from phist.training.model_folder import SavedModel, load_model, save_model
 from phist.training.presets import Preset, make_preset
 
 
@@ -214,7 +214,11 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a model saved by `save`; nothing in the folder is executed or unpickled."""
-        saved = load_model(path)
+        return cls.restore(load_model(path), path)
+
+    @classmethod
+    def restore(cls, saved: SavedModel, path: str | Path) -> Self:
+        """The fitted estimator that a model folder, read from ``path``, holds."""
         try:
             if saved.settings["estimator"] != cls._saved_as:
                 raise ModelFileError(f"{path} holds a {saved.settings['estimator']}; load it as one, not with {cls.__name__}.load")

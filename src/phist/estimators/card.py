@@ -12,9 +12,9 @@ def write_card(settings: dict[str, Any], network: StructuralNetwork, history: Hi
     """The card as Markdown."""
     sections = [
         f"# A structural graph {settings['estimator']}",
-        f"Trained with phist {__version__}, seed {settings['seed']}. It sees nothing of a graph but nodes, edges and weights.",
+        f"Trained with phist {__version__}, {_describe_seed(settings)}. It sees nothing of a graph but nodes, edges and weights.",
         _section("Data it was trained on", _data_lines(settings["data"])),
-        _section("What any model can and should reach on these data", _bounds_lines(settings["data"], checkup)),
+        _section(_bounds_title(settings["data"], checkup), _bounds_lines(settings["data"], checkup)),
         _section("Metrics", _metric_lines(settings["metrics"], history)),
         _section("Network", _network_lines(network)),
     ]
@@ -23,6 +23,17 @@ def write_card(settings: dict[str, Any], network: StructuralNetwork, history: Hi
 
 def _section(title: str, lines: list[str]) -> str:
     return "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)])
+
+
+def _describe_seed(settings: dict[str, Any]) -> str:
+    given = settings["parameters"]["random_state"]
+    return f"seed {settings['seed']}" if given is None else f"random_state {given} (seed {settings['seed']})"
+
+
+def _bounds_title(data: dict[str, Any], checkup: Checkup | None) -> str:
+    whole = checkup is not None and checkup.n_graphs != data["graphs"]
+    extent = f"the whole set of {checkup.n_graphs} graphs" if checkup is not None and whole else "these graphs"
+    return f"What any model should and can reach on {extent}"
 
 
 def _data_lines(data: dict[str, Any]) -> list[str]:

@@ -115,6 +115,11 @@ class RunningStandardizer(nn.Module):
         share = (share / share.sum()).unsqueeze(-1)
         mean = (share * rows).sum(0)
         variance = (share * (rows - mean).square()).sum(0)
+        self.absorb(mean, variance)
+
+    @torch.no_grad()
+    def absorb(self, mean: Tensor, variance: Tensor) -> None:
+        """Move towards the statistics of a new batch."""
         self.updates += 1
         step = max(self.momentum, 1 / int(self.updates))
         self.variance.lerp_(variance + (1 - step) * (mean - self.mean).square(), step)
