@@ -15,6 +15,7 @@ from phist.cli.demo import demo
 from phist.cli.embed import embed
 from phist.cli.fit import fit
 from phist.cli.predict import predict
+from phist.cli.theory import theory_app
 from phist.errors import PhistError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -48,6 +49,7 @@ app = typer.Typer(
 )
 for verb in (demo, datasets, check, fit, predict, embed):
     app.command()(verb)
+app.add_typer(theory_app, name="theory")
 
 
 def _show_version(asked: bool) -> None:

@@ -1,0 +1,130 @@
+"""phist theory: capacity, bound and separate."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from phist.graphs.convert import as_graphset
+
+
+@pytest.fixture
+def corners(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n0.5,0.5\n-0.5,-0.5\n")
+    np.save(tmp_path / "b.npy", np.array([[0.5, -0.5], [-0.5, 0.5]]))
+    return tmp_path / "a.csv", tmp_path / "b.npy"
+
+
+@pytest.fixture
+def regular(tmp_path, save_jsonl):
+    graphs = as_graphset([nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)), nx.path_graph(6)])
+    return save_jsonl(tmp_path / "regular.jsonl", graphs, labelled=False)
+
+
+def judged(result, view=0):
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)["views"][view]
+    assert all(verdict["verified"] for verdict in content["verdicts"])
+    return content, {verdict["aggregation"]: verdict for verdict in content["verdicts"]}
+
+
+def test_capacity_as_json(run):
+    report = json.loads(run("theory", "capacity", "--dim", 3, "--bins", 4, "--json").stdout)
+    assert [report[key] for key in ("rank", "capacity", "capacity_bounded", "printed")] == [10, 11, 10, 12]
+    assert report["guaranteed"] == {"free": 17, "confined": 13}
+
+
+def test_capacity_for_people(run):
+    text = run("theory", "capacity", "--dim", 32, "--bins", 8).stdout
+    assert "rank 225" in text and "refuted: S* is dependent" in text
+
+
+@pytest.mark.parametrize(("option", "value"), [("--dim", 0), ("--bins", -1)])
+def test_capacity_refuses_what_is_no_histogram(refused, option, value):
+    assert "must be at least 1" in refused("theory", "capacity", option, value)
+
+
+def test_bound_as_json_with_its_packing(run):
+    report = json.loads(run("theory", "bound", "--dim", 2, "--delta", 0.2, "--p", 2, "--packing", "--json").stdout)
+    assert (report["outputs"], report["sharper_outputs"], report["any_function"]) == (8, 32, 1)
+    assert report["packing"]["verified"] and report["packing"]["count"] >= 8
+
+
+def test_bound_for_people_says_where_it_fails(run):
+    text = run("theory", "bound", "--dim", 100, "--delta", 0.01, "--domain", "ball").stdout
+    assert "about 10^169.9" in text and "1: the printed proof compares two countable sets" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--delta", -1, "delta=-1.0"),
+        ("--delta", 0, "positive"),
+        ("--p", 0.5, "order of a norm"),
+        ("--domain", "x", "choose one of"),
+    ],
+)
+def test_bound_refuses_bad_settings(refused, option, value, message):
+    assert message in refused("theory", "bound", option, value)
+
+
+def test_separate_finds_the_projection_of_figure_one(run, corners):
+    view, verdicts = judged(run("theory", "separate", *corners, "--bins", 2, "--dim", 2, "--delta", 1, "--json"))
+    assert view["delta_equal"] and view["bottleneck_distance"] == 1
+    assert not verdicts["histogram"]["as_is"]
+    assert np.shape(verdicts["histogram"]["projection"]["weights"]) == (2, 2)
+
+
+def test_separate_certifies_what_cannot_be_done(run, tmp_path):
+    (tmp_path / "once.csv").write_text("1,2\n3,4\n")
+    (tmp_path / "twice.csv").write_text("x,y,count\n1,2,2\n3,4,2\n")
+    _, verdicts = judged(run("theory", "separate", tmp_path / "once.csv", tmp_path / "twice.csv", "--json"))
+    assert "proportional" in verdicts["mean"]["reason"] and "same distinct vectors" in verdicts["max"]["reason"]
+    assert verdicts["sum"]["tells_apart"] and verdicts["histogram"]["tells_apart"]
+    view, _ = judged(run("theory", "separate", tmp_path / "once.csv", tmp_path / "once.csv", "--json"))
+    assert view["equal"] and "no aggregation function" in view["certificate"]
+
+
+def test_separate_for_people(run, corners):
+    text = run("theory", "separate", *corners).stdout
+    assert "bottleneck distance 1" in text and "histogram " in text
+
+
+def test_separate_sees_graphs_by_colours_and_by_responses(run, regular):
+    result = run("theory", "separate", regular, regular, "--other-index", 1, "--json")
+    colors, _ = judged(result)
+    responses, verdicts = judged(result, view=1)
+    assert colors["equal"] and "no message passing" in colors["certificate"]
+    assert not responses["equal"] and verdicts["histogram"]["tells_apart"]
+    assert "no message passing" in run("theory", "separate", regular, regular, "--other-index", 1).stdout
+
+
+def test_separate_takes_a_trained_network(run, regular, model):
+    responses, _ = judged(run("theory", "separate", regular, regular, "--other-index", 2, "--model", model, "--json"), view=1)
+    assert responses["view"] == "responses" and not responses["equal"]
+
+
+def test_separate_takes_a_table_of_edges_for_graphs(run, tmp_path):
+    (tmp_path / "edges.csv").write_text("graph,source,target\na,0,1\na,1,2\nb,0,1\nb,1,2\nb,2,0\n")
+    edges = tmp_path / "edges.csv"
+    content = json.loads(run("theory", "separate", edges, edges, "--other-index", 1, "--json").stdout)
+    assert content["kind"] == "graphs" and not content["views"][0]["equal"]
+
+
+def test_separate_refuses_what_does_not_fit(refused, corners, regular, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "three.csv").write_text("1,2,3\n")
+    (tmp_path / "nan.csv").write_text("1,nan\n")
+    for other, message in (
+        (tmp_path / "empty.csv", "empty multiset"),
+        (tmp_path / "three.csv", "dimensions [2, 3]"),
+        (tmp_path / "nan.csv", "must be finite"),
+        (tmp_path / "none.csv", "no file"),
+        (regular, "two of a kind"),
+    ):
+        assert message in refused("theory", "separate", corners[0], other)
+    assert "graph 9" in refused("theory", "separate", regular, regular, "--index", 9)
+    assert "delta=-1" in refused("theory", "separate", *corners, "--delta", -1)
+    assert "order of a norm" in refused("theory", "separate", *corners, "--p", "x")
+    assert "not a model folder" in refused("theory", "separate", regular, regular, "--model", tmp_path)

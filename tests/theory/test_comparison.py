@@ -1,0 +1,60 @@
+"""Which aggregation tells two multisets apart, with what proves it."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from phist.theory.comparison import compare_aggregations
+from phist.theory.multiset import Multiset
+from phist.theory.projective import make_counterexample
+
+few = settings(max_examples=40, deadline=None)
+
+
+def verdicts(first, second, **options):
+    found = compare_aggregations(first, second, **options)
+    assert all(verdict.verify() for verdict in found)
+    return {verdict.aggregation: verdict for verdict in found}
+
+
+def test_equal_multisets_are_told_apart_by_none():
+    found = verdicts(Multiset([[1.0], [2.0]]), Multiset([[2.0], [1.0]]))
+    assert not any(verdict.tells_apart for verdict in found.values())
+    assert "equal" in found["sum"].reason
+
+
+def test_mean_is_blind_to_size_and_max_to_multiplicities():
+    found = verdicts(Multiset([[0.1], [0.6]]), Multiset([[0.1], [0.6]], [3, 3]))
+    assert [name for name, verdict in found.items() if verdict.tells_apart] == ["sum", "histogram"]
+    found = verdicts(Multiset([[0.1], [0.6]]), Multiset([[0.1], [0.6]], [1, 3]))
+    assert [name for name, verdict in found.items() if verdict.tells_apart] == ["mean", "sum", "histogram"]
+
+
+def test_figure_one_needs_a_projection():
+    example = make_counterexample(2, 2)
+    found = verdicts(example.first, example.second, bins=2)["histogram"]
+    assert found.tells_apart and not found.as_is and found.projection is not None
+
+
+def test_one_bin_sees_the_size_only():
+    assert not verdicts(Multiset([[0.1]]), Multiset([[0.2]]), bins=1)["histogram"].tells_apart
+    assert verdicts(Multiset([[0.1]]), Multiset([[0.1]], [2]), bins=1)["histogram"].tells_apart
+
+
+@few
+@given(seed=st.integers(0, 9999), bins=st.integers(1, 5))
+def test_every_verdict_holds(seed, bins):
+    rng = np.random.default_rng(seed)
+    verdicts(Multiset(rng.integers(0, 2, (3, 2))), Multiset(rng.integers(0, 2, (3, 2))), bins=bins, seed=seed)
+
+
+def test_tampered_verdicts_fail():
+    found = verdicts(Multiset([[0.1], [0.6]]), Multiset([[0.1], [0.7]]))
+    equal = verdicts(Multiset([[0.1]]), Multiset([[0.1]]))["mean"]
+    for name, verdict in found.items():
+        assert not replace(verdict, vector=np.array([0.1])).verify(), name
+        assert not replace(verdict, tells_apart=False).verify()
+        assert not replace(verdict, projection=verdict.projection._replace(weights=verdict.projection.weights * 0)).verify()
+    assert not replace(equal, tells_apart=True).verify()
