@@ -9,7 +9,8 @@ import pytest
 from phist.errors import ConfigError, GraphInputError
 from phist.graphs.checkup import ceiling_of, check_graphs, degree_histograms, duplicates_across
 from phist.graphs.generate import make_circulant_skip_links, make_planted_partitions, make_trees
-from phist.graphs.graphset import GraphSet, as_labels
+from phist.graphs.graphset import GraphSet
+from phist.graphs.labels import as_labels
 from phist.graphs.packing import Reading, pack
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 

@@ -8,7 +8,8 @@ import pytest
 
 from phist import as_graphset
 from phist.errors import GraphInputError
-from phist.graphs.graphset import GraphSet, arc_blocks
+from phist.graphs.arrays import arc_blocks
+from phist.graphs.graphset import GraphSet
 
 
 @pytest.fixture
@@ -202,7 +203,7 @@ def test_a_set_out_of_a_pickle_cannot_be_written_to(graphs):
 
 
 def test_blocks_of_arcs_cover_every_row_once(monkeypatch):
-    monkeypatch.setattr("phist.graphs.graphset._BLOCK", 4)
+    monkeypatch.setattr("phist.graphs.arrays._BLOCK", 4)
     starts = np.array([0, 3, 3, 9, 10, 10, 15])
     covered = [row for block in arc_blocks(starts) for row in range(block.start, block.stop)]
     assert covered == list(range(6))
@@ -211,7 +212,7 @@ def test_blocks_of_arcs_cover_every_row_once(monkeypatch):
 def test_loops_are_counted_alike_in_small_blocks(monkeypatch):
     looped = as_graphset([(3, [(0, 0), (0, 1), (1, 2), (2, 2)]), (1, [(0, 0)])], self_loops="keep")
     whole = looped.loop_counts().tolist()
-    monkeypatch.setattr("phist.graphs.graphset._BLOCK", 2)
+    monkeypatch.setattr("phist.graphs.arrays._BLOCK", 2)
     assert looped.loop_counts().tolist() == whole == [1, 0, 1, 1]
 
 

@@ -10,7 +10,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from phist.errors import ConfigError, GraphInputError
-from phist.graphs.graphset import Array, GraphSet, IntArray, as_labels, distinct_labels
+from phist.graphs.arrays import Array, IntArray
+from phist.graphs.graphset import GraphSet
+from phist.graphs.labels import as_labels, distinct_labels
 from phist.graphs.symmetry import Hashes, split_by_size, targets_of, weisfeiler_lehman_hashes
 
 # Degrees below this get a bin each; above it the bins double in width, so that a hub of any size adds few features.

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from phist.errors import GraphInputError
-from phist.graphs.graphset import Array, Graph, GraphSet, graph_name, starts_of
+from phist.graphs.arrays import Array, starts_of
+from phist.graphs.graph import Graph
+from phist.graphs.graphset import GraphSet, graph_name
 from phist.graphs.labels import as_labels, labels_by_id
 from phist.graphs.libraries import ACCEPTED, as_loose, is_single
 from phist.graphs.loose import pack_loose

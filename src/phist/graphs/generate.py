@@ -12,7 +12,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from phist.errors import ConfigError
-from phist.graphs.graphset import Array, GraphSet, IntArray, as_labels
+from phist.graphs.arrays import Array, IntArray
+from phist.graphs.graphset import GraphSet
+from phist.graphs.labels import as_labels
 from phist.graphs.packing import pack
 
 Seed = int | np.random.Generator

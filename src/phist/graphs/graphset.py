@@ -4,70 +4,27 @@ import hashlib
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phist.errors import GraphInputError
-from phist.graphs.labels import as_labels as as_labels
-from phist.graphs.labels import as_python
-from phist.graphs.labels import distinct_labels as distinct_labels
-
-if TYPE_CHECKING:
-    import networkx
-    import scipy.sparse
-
-IntArray = NDArray[np.int64]
-Array = NDArray[Any]
+from phist.graphs.arrays import (
+    Array,
+    IntArray,
+    as_positions,
+    loops_of_rows,
+    plain_weights,
+    ranges,
+    read_only,
+    same,
+    starts_of,
+)
+from phist.graphs.graph import Graph
+from phist.graphs.labels import as_labels, as_python, distinct_labels
 
 _KINDS = {"node_ptr": np.int64, "indptr": np.int64, "indices": np.int32, "weights": np.float64}
-_BLOCK = 1 << 20  # arcs looked at in one go where a whole set is checked
-
-
-@dataclass(frozen=True, eq=False)
-class Graph:
-    """One graph of a `GraphSet`, as a view of its arrays.
-
-    ``indices[indptr[i]:indptr[i + 1]]`` are the neighbours of node ``i``. An undirected edge is stored in both
-    directions; ``weights`` is ``None`` when every edge weighs one.
-    """
-
-    indptr: IntArray
-    indices: NDArray[np.int32]
-    weights: NDArray[np.float64] | None = None
-    label: Hashable = None
-    id: Hashable = None
-    directed: bool = False
-
-    @property
-    def n_nodes(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
-    def n_edges(self) -> int:
-        """Edges of the graph: each undirected edge once, loops once."""
-        return count_edges(self.indptr, self.indices, self.directed)
-
-    def adjacency(self) -> "scipy.sparse.csr_array":
-        """The weighted adjacency matrix."""
-        from scipy.sparse import csr_array
-
-        weights = np.ones(len(self.indices)) if self.weights is None else self.weights
-        return csr_array((weights, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
-
-    def to_networkx(self) -> "networkx.Graph[int]":
-        """The same graph for networkx, nodes numbered from 0, edge attribute ``weight`` where weighted."""
-        import networkx
-
-        graph: networkx.Graph[int] = networkx.DiGraph() if self.directed else networkx.Graph()
-        graph.add_nodes_from(range(self.n_nodes))
-        sources = np.repeat(np.arange(self.n_nodes), np.diff(self.indptr)).tolist()
-        if self.weights is None:
-            graph.add_edges_from(zip(sources, self.indices.tolist(), strict=True))
-        else:
-            graph.add_weighted_edges_from(zip(sources, self.indices.tolist(), self.weights.tolist(), strict=True))
-        return graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +62,12 @@ class GraphSet:
 
     def _set(self, name: str, values: Array | None) -> None:
         """Put a read-only view in place while the set is made; a frozen dataclass has no other door."""
-        object.__setattr__(self, name, _read_only(values))
+        object.__setattr__(self, name, read_only(values))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Arrays come out of a pickle writable; in a set they never are."""
         for name, value in state.items():
-            object.__setattr__(self, name, _read_only(value) if isinstance(value, np.ndarray) else value)
+            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
     def _check_lengths(self) -> None:
         for name in ("labels", "ids"):
@@ -151,7 +108,7 @@ class GraphSet:
     def loop_counts(self) -> IntArray:
         """Loops at each node: 0 or 1."""
         local = np.arange(self.n_nodes) - np.repeat(self.node_ptr[:-1], self.node_counts())
-        return _loops_of_rows(self.indptr, self.indices, local)
+        return loops_of_rows(self.indptr, self.indices, local)
 
     def degrees(self) -> IntArray:
         """Neighbours of each node (out-neighbours in a directed set), weights ignored."""
@@ -178,7 +135,7 @@ class GraphSet:
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             return self._range(start, max(start, stop)) if step == 1 else self._gather(np.arange(start, stop, step))
-        return self._gather(_as_positions(key, len(self)))
+        return self._gather(as_positions(key, len(self)))
 
     def __iter__(self) -> Iterator[Graph]:
         return (self._graph(position) for position in range(len(self)))
@@ -267,8 +224,8 @@ class GraphSet:
         names = ("node_ptr", "indptr", "indices", "labels", "ids")
         return (
             self.directed == other.directed
-            and all(_same(getattr(self, name), getattr(other, name)) for name in names)
-            and _same(plain_weights(self.weights), plain_weights(other.weights))
+            and all(same(getattr(self, name), getattr(other, name)) for name in names)
+            and same(plain_weights(self.weights), plain_weights(other.weights))
         )
 
     __hash__ = None  # type: ignore[assignment]  # equal content, not identity; use fingerprint() as a key
@@ -314,79 +271,6 @@ def graph_name(graph: int, ids: Array) -> str:
     """How messages call a graph: its number, and its id where that says more."""
     number, identity = int(graph), ids[graph]
     return str(number) if str(identity) == str(number) else f"{number} ({identity!s})"
-
-
-def ranges(starts: Array, lengths: Array) -> IntArray:
-    """The numbers ``starts[i] ... starts[i] + lengths[i] - 1`` for every i, one after the other."""
-    offsets = starts_of(lengths)
-    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-
-
-def starts_of(lengths: Array) -> IntArray:
-    """Where each of several consecutive stretches begins, and where the last one ends."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
-
-
-def count_edges(indptr: IntArray, indices: NDArray[np.int32], directed: bool) -> int:
-    """Edges of one graph: each undirected edge once, loops once."""
-    if directed:
-        return len(indices)
-    loops = int(_loops_of_rows(indptr, indices, np.arange(len(indptr) - 1)).sum())
-    return (len(indices) + loops) // 2
-
-
-def plain_weights(weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """``None`` where every edge weighs one, so that equal sets look equal however they came about."""
-    return None if weights is None or (weights == 1).all() else weights
-
-
-def _loops_of_rows(indptr: IntArray, indices: NDArray[np.int32], row_names: IntArray) -> IntArray:
-    loops = np.zeros(len(row_names), np.int64)
-    for rows in arc_blocks(indptr):
-        names = np.repeat(row_names[rows], np.diff(indptr[rows.start : rows.stop + 1]))
-        at = np.flatnonzero(indices[indptr[rows.start] : indptr[rows.stop]] == names) + indptr[rows.start]
-        loops += np.bincount(np.searchsorted(indptr, at, side="right") - 1, minlength=len(row_names))
-    return loops
-
-
-def arc_blocks(starts: IntArray) -> Iterator[slice]:
-    """Stretches of rows (or graphs) with about a million arcs each, so that a large set is looked through in little memory."""
-    cuts = np.searchsorted(starts, np.arange(_BLOCK, starts[-1], _BLOCK))
-    ends = np.unique(np.concatenate([cuts, [len(starts) - 1]])).tolist()
-    start = 0
-    for end in ends:
-        if end > start:
-            yield slice(start, end)
-        start = end
-
-
-def _as_positions(key: Any, length: int) -> IntArray:
-    key = np.asarray(key)
-    if key.ndim != 1 or (key.dtype.kind not in "biu" and len(key)):
-        raise IndexError("graphs are selected by a number, a slice, a mask or a list of numbers")
-    if key.dtype.kind == "b":
-        if len(key) != length:
-            raise IndexError(f"the mask has {len(key)} entries, the set has {length} graphs")
-        return np.flatnonzero(key)
-    positions: IntArray = key.astype(np.int64)
-    outside = positions[(positions < -length) | (positions >= length)]
-    if len(outside):
-        raise IndexError(f"graph {outside[0]} was asked for, the set has {length}")
-    return np.where(positions < 0, positions + length, positions)
-
-
-def _read_only(values: Array | None) -> Array | None:
-    if values is None:
-        return None
-    view = np.asarray(values).view()
-    view.flags.writeable = False
-    return view
-
-
-def _same(left: Array | None, right: Array | None) -> bool:
-    if left is None or right is None:
-        return left is right
-    return bool(np.array_equal(left, right))
 
 
 def _plural(count: int, singular: str, plural: str | None = None) -> str:

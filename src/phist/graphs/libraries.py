@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from phist.errors import GraphInputError
-from phist.graphs.graphset import Array, Graph
+from phist.graphs.arrays import Array
+from phist.graphs.graph import Graph
 from phist.graphs.loose import LooseGraph, asymmetric_pairs
 from phist.graphs.packing import Reading
 

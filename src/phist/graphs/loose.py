@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from phist.errors import GraphInputError
-from phist.graphs.graphset import Array, GraphSet, IntArray, as_labels, graph_name, starts_of
+from phist.graphs.arrays import Array, IntArray, starts_of
+from phist.graphs.graphset import GraphSet, graph_name
+from phist.graphs.labels import as_labels
 from phist.graphs.packing import Reading, pack, sum_arcs
 
 _MOST_NODES = np.iinfo(np.int32).max  # neighbours are stored in 32 bits

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from phist.errors import GraphInputError, check_choice
-from phist.graphs.graphset import Array, GraphSet, graph_name, plain_weights, starts_of
+from phist.graphs.arrays import Array, plain_weights, starts_of
+from phist.graphs.graphset import GraphSet, graph_name
 
 Directed = Literal["symmetrise", "keep"]
 SelfLoops = Literal["drop", "keep"]

@@ -8,7 +8,9 @@ import numpy as np
 
 from phist.errors import GraphInputError, ModelFileError
 from phist.files import atomic_directory, read_json_object, write_json
-from phist.graphs.graphset import Array, GraphSet, as_labels, starts_of
+from phist.graphs.arrays import Array, starts_of
+from phist.graphs.graphset import GraphSet
+from phist.graphs.labels import as_labels
 from phist.graphs.storage_checks import check_arcs, check_pointers, check_shapes, map_array
 
 FORMAT = "phist-graphset"

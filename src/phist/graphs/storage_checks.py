@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from phist.errors import ModelFileError
-from phist.graphs.graphset import Array, arc_blocks
+from phist.graphs.arrays import Array, arc_blocks
 
 _FIXED = {"node_ptr": "<i8", "indptr": "<i8", "indices": "<i4", "weights": "<f8"}
 _REQUIRED = ("node_ptr", "indptr", "indices")

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.errors import ConfigError
-from phist.graphs.graphset import Array, GraphSet, IntArray
+from phist.graphs.arrays import Array, IntArray
+from phist.graphs.graphset import GraphSet
 
 Hashes = NDArray[np.uint64]
 

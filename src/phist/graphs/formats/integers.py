@@ -6,7 +6,7 @@ from typing import IO
 import numpy as np
 
 from phist.errors import GraphInputError
-from phist.graphs.graphset import IntArray
+from phist.graphs.arrays import IntArray
 
 CHUNK = 1 << 23
 _LONGEST_LINE = 1 << 16

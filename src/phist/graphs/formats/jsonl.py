@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from phist.errors import GraphInputError
+from phist.graphs.arrays import IntArray
 from phist.graphs.formats.text import as_weight, number_names
-from phist.graphs.graphset import GraphSet, IntArray
+from phist.graphs.graphset import GraphSet
 from phist.graphs.loose import LooseGraph, pack_loose
 from phist.graphs.packing import Reading
 

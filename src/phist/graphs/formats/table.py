@@ -10,8 +10,10 @@ import numpy as np
 
 from phist.errors import GraphInputError
 from phist.extras import require
+from phist.graphs.arrays import Array
 from phist.graphs.formats.text import as_values, as_weight, number_names, read_text
-from phist.graphs.graphset import Array, GraphSet, as_labels
+from phist.graphs.graphset import GraphSet
+from phist.graphs.labels import as_labels
 from phist.graphs.loose import pack_rows
 from phist.graphs.packing import Reading
 

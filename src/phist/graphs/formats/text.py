@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from phist.errors import GraphInputError
-from phist.graphs.graphset import IntArray
+from phist.graphs.arrays import IntArray
 
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,17})\Z", re.ASCII)  # 007 is a name: as a number it would be another one's
 

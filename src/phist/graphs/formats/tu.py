@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.errors import GraphInputError
+from phist.graphs.arrays import IntArray
 from phist.graphs.formats.integers import read_column, read_integers
-from phist.graphs.graphset import GraphSet, IntArray
+from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import DEFAULT_READING, Reading, pack
 
 _ARCS = "_A.txt"
