@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from phist.estimators import StructuralClassifier
-    from phist.graphs.graphset import GraphSet, IntArray
+    from phist.graphs.arrays import IntArray
+    from phist.graphs.graphset import GraphSet
     from phist.theory.listening import Band
     from phist.theory.stability import Shift
 

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 
 from phist.drawing.style import COLORS, INK, MARKERS, finish_axes, new_figure
 from phist.errors import GraphInputError
-from phist.graphs.graphset import as_labels, distinct_labels
+from phist.graphs.labels import as_labels, distinct_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,8 @@ from phist.drawing.style import INK, finish_axes, matplotlib_part, new_figure
 from phist.errors import ConfigError
 from phist.estimators import StructuralClassifier, StructuralEmbedder
 from phist.graphs.convert import as_graphset
-from phist.graphs.graphset import Graph, GraphSet
+from phist.graphs.graph import Graph
+from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
 from phist.nn.functional import impulses
 from phist.nn.histogram import ProjectiveHistogram

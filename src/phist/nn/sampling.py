@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from phist.errors import ConfigError, check_choice
-from phist.graphs.graphset import starts_of
+from phist.graphs.arrays import starts_of
 from phist.nn.batch import Batch
 
 SamplerKind = Literal["replacement", "all", "oversample"]

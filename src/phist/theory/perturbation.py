@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.errors import ConfigError
-from phist.graphs.graphset import Array, Graph, GraphSet, IntArray, starts_of
+from phist.graphs.arrays import Array, IntArray, starts_of
+from phist.graphs.graph import Graph
+from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import Reading, pack
 
 Seed = int | np.random.Generator

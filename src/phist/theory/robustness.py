@@ -39,7 +39,7 @@ from scipy.sparse import csr_array, eye_array
 
 from phist.errors import GraphInputError
 from phist.graphs.convert import as_graphset
-from phist.graphs.graphset import Graph
+from phist.graphs.graph import Graph
 from phist.nn.batch import Batch
 from phist.nn.convolution import ChebyshevConv
 from phist.nn.functional import impulses

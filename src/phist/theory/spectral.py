@@ -14,7 +14,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from phist.errors import ConfigError, GraphInputError
-from phist.graphs.graphset import Graph
+from phist.graphs.graph import Graph
 from phist.nn.convolution import ChebyshevConv, GraphConvolution
 
 FloatArray = NDArray[np.float64]

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.errors import ConfigError
-from phist.graphs.graphset import GraphSet, IntArray
+from phist.graphs.arrays import IntArray
+from phist.graphs.graphset import GraphSet
 from phist.theory.perturbation import PERTURBATIONS
 
 FloatArray = NDArray[np.float64]

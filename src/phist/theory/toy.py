@@ -15,8 +15,9 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from phist.errors import ConfigError
+from phist.graphs.arrays import IntArray
 from phist.graphs.convert import as_graphset
-from phist.graphs.graphset import Graph, IntArray
+from phist.graphs.graph import Graph
 from phist.nn.histogram import ProjectiveHistogram
 from phist.theory.robustness import OneLayerEmbedding
 from phist.theory.spectral import TOP, FloatArray, PolynomialKernels, laplacian_spectrum
