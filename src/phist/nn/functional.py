@@ -67,7 +67,7 @@ class _BinnedSum(torch.autograd.Function):
         ctx.kernel = kernel
         histogram = x.new_zeros(len(p), size, *x.shape[1:])
         for bin_sum, center, width in zip(histogram, p, w, strict=True):
-            bin_sum.index_add_(0, index, kernel.value((x - center) / width))
+            bin_sum.index_add_(0, index, kernel.value((x - center).div_(width)))
         return histogram  # (bins, size, ..., channels)
 
     @staticmethod
@@ -77,8 +77,8 @@ class _BinnedSum(torch.autograd.Function):
         toward_x, toward_p, toward_w = torch.zeros_like(x), torch.zeros_like(p), torch.zeros_like(w)
         learns_bins = ctx.needs_input_grad[1] or ctx.needs_input_grad[2]
         for number, (center, width) in enumerate(zip(p, w, strict=True)):
-            z = (x - center) / width
-            slope = ctx.kernel.derivative(z) / width * gradient[number].index_select(0, index)
+            z = (x - center).div_(width)
+            slope = ctx.kernel.derivative(z).mul_(gradient[number].index_select(0, index)).div_(width)
             toward_x += slope
             if learns_bins:
                 toward_p[number] = -slope.sum()

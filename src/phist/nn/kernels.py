@@ -80,10 +80,10 @@ class Gaussian(BinKernel):
         return 2 / bins
 
     def value(self, z: Tensor) -> Tensor:
-        return torch.exp(-0.5 * z.square())
+        return z.square().mul_(-0.5).exp_()  # in place, here and below: memory traffic is most of the cost
 
     def derivative(self, z: Tensor) -> Tensor:
-        return -z * torch.exp(-0.5 * z.square())
+        return self.value(z).mul_(z).neg_()
 
 
 class Triangle(BinKernel):
