@@ -6,6 +6,7 @@ import typer
 
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
+from phist.cli.theory_figures import figures
 from phist.cli.theory_robustness import robustness
 from phist.cli.theory_separate import separate
 
@@ -86,6 +87,7 @@ def bound(
 
 theory_app.command()(separate)
 theory_app.command()(robustness)
+theory_app.command()(figures)
 
 
 def _packing(place: Any, delta: float, order: float) -> dict[str, Any]:

@@ -1,0 +1,70 @@
+"""Theorem 2.1 as a picture: how many outputs tell all multisets apart, against dimension and precision."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phist.drawing.style import COLORS, FAINT, INK, MARKERS, finish_axes, new_figure
+from phist.theory.bounds import outputs_lower_bound
+from phist.theory.geometry import Box
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DIMENSIONS = (2, 4, 8, 16, 32)
+PRECISIONS = (0.4, 0.2, 0.1, 0.05)
+HIGHEST = 36  # decimal orders that are shown
+
+
+def plot_curse() -> "Figure":
+    """The outputs a counting function needs on [-1, 1]^d, and beside them the few of a projective histogram."""
+    figure = new_figure(8.6, 3.9)
+    left, right = figure.subplots(1, 2)
+    _draw_against_dimension(left)
+    _draw_against_precision(right)
+    for axes in (left, right):
+        axes.set_ylim(0, HIGHEST)
+        axes.set_yticks(range(0, HIGHEST + 1, 6), ["1", *(f"$10^{{{power}}}$" for power in range(6, HIGHEST + 1, 6))])
+        axes.axhline(6, color=FAINT, linewidth=0.9, linestyle=":", zorder=0)
+    left.text(32.3, 6.4, "a million outputs", fontsize=8.5, color=FAINT, ha="right")
+    return figure
+
+
+def log10_outputs(dimension: int, precision: float) -> float:
+    """Decimal logarithm of the outputs a counting function needs: as many as points more than delta apart."""
+    return outputs_lower_bound(Box.cube(dimension), precision).sharper_log10
+
+
+def histogram_log10_outputs(dimension: int, precision: float) -> float:
+    """The same of a projective histogram with bins of width delta, which tells a bounded number of multisets apart."""
+    return float(np.log10(dimension * (2 / precision + 1)))
+
+
+def _draw_against_dimension(axes: "Axes") -> None:
+    dimensions = np.arange(1, 33)
+    for number, precision in enumerate(PRECISIONS):
+        heights = [log10_outputs(int(dimension), precision) for dimension in dimensions]
+        few = [histogram_log10_outputs(int(dimension), precision) for dimension in dimensions]
+        axes.plot(dimensions, heights, color=COLORS[number], linewidth=2, label=f"δ = {precision:g}")
+        axes.plot(dimensions, few, color=COLORS[number], linewidth=1.3, linestyle="--")
+    axes.text(32.3, 3.6, "projective histogram", fontsize=9, color=INK, ha="right")
+    axes.set_xlim(0, 32.5)
+    finish_axes(axes, "dimension d", "outputs")
+    axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="upper left", bbox_to_anchor=(0.0, 1.02))
+    axes.set_title("the more entries, the worse", fontsize=12, color=INK)
+
+
+def _draw_against_precision(axes: "Axes") -> None:
+    precisions = np.geomspace(0.01, 0.5, 41)
+    for number, dimension in enumerate(DIMENSIONS):
+        heights = [log10_outputs(dimension, float(precision)) for precision in precisions]
+        axes.plot(precisions, heights, color=COLORS[number], linewidth=2, label=f"d = {dimension}")
+        axes.plot(precisions[6::10], heights[6::10], MARKERS[number], color=COLORS[number], markersize=5)
+    axes.set_xscale("log")
+    axes.set_xlim(0.5, 0.01)
+    axes.set_xticks([0.5, 0.1, 0.05, 0.01], ["0.5", "0.1", "0.05", "0.01"])
+    axes.minorticks_off()
+    finish_axes(axes, "precision δ, finer to the right", "")
+    axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="upper left", bbox_to_anchor=(0.0, 1.02))
+    axes.set_title("and the finer, the worse", fontsize=12, color=INK)
