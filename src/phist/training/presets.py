@@ -34,7 +34,7 @@ class Sizes:
 
 
 APPENDIX = {
-    "MUTAG": Sizes(8, 32, (4, 4), (16, 24), 8, epochs=100),
+    "MUTAG": Sizes(8, 32, (4, 4), (16, 24), 8, epochs=50),
     "ENZYMES": Sizes(20, 32, (3, 3), (16, 32), 5, epochs=150),
     "PROTEINS": Sizes(8, 32, (6, 6), (16, 32), 8, epochs=50),
     "DD": Sizes(20, 50, (3, 3), (16, 32), 8, epochs=40),
