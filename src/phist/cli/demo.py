@@ -22,7 +22,7 @@ Out = Annotated[Path, typer.Option(help="The folder to write; what an earlier de
 Epochs = Annotated[int, typer.Option(min=1, help="Passes over the training graphs.")]
 
 
-def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 60) -> None:
+def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 50) -> None:
     """Train the network on MUTAG, test it on held-out graphs, and save the model, its metrics and pictures.
 
     MUTAG is 188 molecules, mutagenic (1) or not (-1). It comes from PHIST_DATA,
