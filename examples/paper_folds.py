@@ -3,6 +3,7 @@
     python examples/paper_folds.py MUTAG
     python examples/paper_folds.py ENZYMES --folds 0 1 2 --out enzymes.jsonl
     python examples/paper_folds.py MUTAG --preset paper:MUTAG
+    python examples/paper_folds.py ENZYMES --folds 4 5 6 7 --learning-rate 1e-3
 
 Our recipe keeps the last epoch of its annealed schedule, a rule stated beforehand, so the validation fold is only looked
 at; the paper's keeps the epoch of lowest validation loss. The test fold decides nothing. With --out every finished fold
@@ -29,8 +30,10 @@ def paper_folds(labels):
         yield training, validation, test
 
 
-def run_fold(graphs, preset, seed, epochs, training, validation, test):
-    model = StructuralClassifier(preset=preset, random_state=seed, max_epochs=epochs)
+def run_fold(graphs, run, training, validation, test):
+    model = StructuralClassifier(
+        preset=run["preset"], random_state=run["seed"], max_epochs=run["epochs"], learning_rate=run["learning_rate"]
+    )
     model.fit(graphs[training], validation=(graphs[validation], graphs.labels[validation]))
     kept = model.history_.epochs[model.history_.best]
     sampled = model.score(graphs[test])
@@ -49,19 +52,21 @@ def main():
     parser.add_argument("dataset")
     parser.add_argument("--preset", help="the dataset's own by default")
     parser.add_argument("--folds", type=int, nargs="+", default=list(range(10)))
-    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--epochs", type=int, help="the preset's by default")
+    parser.add_argument("--learning-rate", type=float, help="the preset's by default")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
 
     graphs = load_dataset(options.dataset)
-    run = {"dataset": options.dataset, "preset": options.preset or options.dataset, "seed": options.seed, "epochs": options.epochs}
+    run = {name: getattr(options, name) for name in ("dataset", "preset", "seed", "epochs", "learning_rate")}
+    run["preset"] = run["preset"] or run["dataset"]
     lines = options.out.read_text().splitlines() if options.out and options.out.exists() else []
     records = [record for record in map(json.loads, lines) if run.items() <= record.items()]
     for number, positions in enumerate(paper_folds(graphs.labels)):
         if number not in options.folds or any(record["fold"] == number for record in records):
             continue
-        record = {**run, "fold": number, **run_fold(graphs, run["preset"], options.seed, options.epochs, *positions)}
+        record = {**run, "fold": number, **run_fold(graphs, run, *positions)}
         records.append(record)
         print(json.dumps(record), flush=True)
         if options.out:
