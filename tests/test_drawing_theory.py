@@ -9,7 +9,7 @@ from phist.drawing.complexity import plot_complexity
 from phist.drawing.curse import histogram_log10_outputs, log10_outputs
 from phist.drawing.isometric import on_page
 from phist.drawing.lattice import PLAIN, _sides, plot_matrix
-from phist.drawing.scaling import CLAIMS, FULL, QUICK, Curve, as_curves, make_random_graph, read_curves, setting_of, to_json
+from phist.drawing.scaling import CLAIMS, FULL, QUICK, Curve, make_random_graph, measure_curve, read_curves, setting_of, to_json
 from phist.drawing.schematic import example_of_both_levels
 from phist.drawing.style import save_figure
 from phist.drawing.theory import FIGURES, plot_theory
@@ -121,9 +121,14 @@ def test_random_graphs_have_the_edges_asked_for(nodes, edges):
 
 
 def test_curves_survive_a_file(tmp_path):
-    points = [(curve.name, size, seconds) for curve in CURVES for size, seconds in zip(curve.sizes, curve.seconds, strict=True)]
-    (tmp_path / "curves.json").write_text(json.dumps(to_json(as_curves(points))))
+    (tmp_path / "curves.json").write_text(json.dumps(to_json(CURVES)))
     assert read_curves(tmp_path / "curves.json") == CURVES
+
+
+def test_a_curve_has_a_time_for_every_size():
+    curve = measure_curve("roots", {"roots": (4, 8, 16)}, repeats=1)
+    assert curve.sizes == (4, 8, 16)
+    assert min(curve.seconds) > 0
 
 
 @pytest.mark.parametrize(

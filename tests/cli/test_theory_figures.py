@@ -10,7 +10,6 @@ TINY = dict.fromkeys(scaling.CLAIMS, (8, 16, 24)) | {"edges": (100, 200, 300)}
 
 def test_all_figures_are_drawn_in_both_formats(run, tmp_path, monkeypatch):
     monkeypatch.setattr(scaling, "QUICK", TINY)
-    monkeypatch.setattr(scaling, "LONG_ENOUGH", 0)
     monkeypatch.setattr(scaling, "keep_memory", lambda: None)  # would last for all tests that follow
     result = run("theory", "figures", "--out", tmp_path / "new" / "folder")
     assert result.exit_code == 0, result.output

@@ -63,11 +63,9 @@ def _curves(path: Path | None) -> "list[Curve]":
     from rich.console import Console
     from rich.progress import track
 
-    from phist.drawing.scaling import QUICK, as_curves, measure_points, read_curves
+    from phist.drawing.scaling import QUICK, measure_curves, read_curves
 
     if path is not None:
         return read_curves(path)
-    total = sum(map(len, QUICK.values()))
-    screen = Console(stderr=True)
-    bar = track(measure_points(QUICK), "measuring", total=total, console=screen, transient=True, disable=not sys.stderr.isatty())
-    return as_curves(list(bar))
+    screen, quiet = Console(stderr=True), not sys.stderr.isatty()
+    return list(track(measure_curves(QUICK), "measuring", total=len(QUICK), console=screen, transient=True, disable=quiet))

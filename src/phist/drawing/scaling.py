@@ -4,7 +4,7 @@ import ctypes
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -40,8 +40,7 @@ FULL: dict[str, tuple[int, ...]] = {
     "roots": (8, 16, 32, 64, 128, 256, 512),
     "all nodes as roots": (32, 64, 128, 256, 512, 1_024),
 }
-REPEATS = 3
-LONG_ENOUGH = 0.5  # seconds spent on one point
+REPEATS = 5
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # names and numbers of glibc's mallopt
 
 
@@ -65,7 +64,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Curve:
-    """Median seconds of a training step against the size of one thing, all others fixed."""
+    """Median processor seconds of a training step against the size of one thing, all others fixed."""
 
     name: str
     sizes: tuple[int, ...]
@@ -117,36 +116,34 @@ def setting_of(name: str, size: int, sizes: Mapping[str, tuple[int, ...]]) -> Se
     return Setting(nodes=size, roots=size)
 
 
-def measure_points(sizes: Mapping[str, tuple[int, ...]], repeats: int = REPEATS) -> Iterator[tuple[str, int, float]]:
-    """Name, size and median seconds of one point after the other; ``sizes`` as in `QUICK` and `FULL`."""
+def measure_curves(sizes: Mapping[str, tuple[int, ...]], repeats: int = REPEATS) -> Iterator[Curve]:
+    """One curve after the other; ``sizes`` as in `QUICK` and `FULL`."""
     keep_memory()
     for name in sizes:
-        for size in sizes[name]:
-            yield name, size, step_seconds(setting_of(name, size, sizes), repeats)
+        yield measure_curve(name, sizes, repeats)
 
 
-def as_curves(points: list[tuple[str, int, float]]) -> list[Curve]:
-    """Points that `measure_points` found, curve by curve."""
-    found: list[Curve] = []
-    for name in dict.fromkeys(name for name, _, _ in points):
-        mine = [(size, seconds) for other, size, seconds in points if other == name]
-        found.append(Curve(name, *map(tuple, zip(*mine, strict=True))))
-    return found
+def measure_curve(name: str, sizes: Mapping[str, tuple[int, ...]], repeats: int = REPEATS) -> Curve:
+    """Take a step at every size in turn, so that whatever else the machine does hits all of them alike, and that repeatedly."""
+    steps = [make_step(setting_of(name, size, sizes)) for size in sizes[name]]
+    rounds = [[step() for step in steps] for _ in range(1 + repeats)]
+    return Curve(name, sizes[name], tuple(median(seconds) for seconds in zip(*rounds[1:], strict=True)))
 
 
-def step_seconds(setting: Setting, repeats: int = REPEATS) -> float:
-    """Median seconds of forward and backward pass, after one that is not counted; short ones are repeated more often."""
+def make_step(setting: Setting) -> Callable[[], float]:
+    """A function that takes one step, forward and backward, and returns its processor seconds."""
     batch = Batch.from_graphs(make_random_graph(setting.nodes, setting.edges or 5 * setting.nodes, seed=0))
     everyone = all_roots(batch)
     roots = Roots(everyone.nodes[:, : setting.roots], everyone.multiplicity[:, : setting.roots])
     network = make_network(setting.config(), n_classes=2, seed=0)
-    seconds: list[float] = []
-    while len(seconds) <= repeats or (sum(seconds) < LONG_ENOUGH and len(seconds) <= 5 * repeats):
+
+    def step() -> float:
         network.zero_grad()
-        begin = time.perf_counter()
+        begin = time.process_time()
         network(batch, roots).logsumexp(dim=1).sum().backward()
-        seconds.append(time.perf_counter() - begin)
-    return median(seconds[1:])
+        return time.process_time() - begin
+
+    return step
 
 
 def make_random_graph(nodes: int, edges: int, seed: int) -> GraphSet:
