@@ -16,7 +16,7 @@ import torch
 from rich.console import Console
 from rich.progress import track
 
-from phist.drawing.scaling import CLAIMS, FULL, Curve, measure_curves, to_json
+from phist.theory.scaling import CLAIMS, FULL, Curve, measure_curves, to_json
 
 
 def main() -> None:

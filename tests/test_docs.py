@@ -36,7 +36,7 @@ def test_python_examples_run(document, tmp_path, monkeypatch):
     assert names
 
 
-@pytest.mark.parametrize("words", commands())
+@pytest.mark.parametrize("words", list(commands()))
 def test_shell_examples_name_verbs_and_options_that_exist(words):
     command, rest = typer.main.get_command(app), words
     while hasattr(command, "commands"):  # a verb of a verb, as in phist theory capacity

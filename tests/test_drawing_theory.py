@@ -9,12 +9,12 @@ from phist.drawing.complexity import plot_complexity
 from phist.drawing.curse import histogram_log10_outputs, log10_outputs
 from phist.drawing.isometric import on_page
 from phist.drawing.lattice import PLAIN, _sides, plot_matrix
-from phist.drawing.scaling import CLAIMS, FULL, QUICK, Curve, make_random_graph, measure_curve, read_curves, setting_of, to_json
 from phist.drawing.schematic import example_of_both_levels
 from phist.drawing.style import save_figure
 from phist.drawing.theory import FIGURES, plot_theory
 from phist.errors import ConfigError, GraphInputError
 from phist.theory.projective import printed_cells
+from phist.theory.scaling import CLAIMS, FULL, QUICK, Curve, make_random_graph, measure_curve, read_curves, setting_of, to_json
 
 CURVES = [
     Curve(name, (10, 20, 40, 80), tuple(0.01 + 1e-4 * size**power for size in (10, 20, 40, 80))) for name, power in CLAIMS.items()

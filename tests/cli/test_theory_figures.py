@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from phist.drawing import scaling
 from phist.drawing.theory import FIGURES
+from phist.theory import scaling
 
 TINY = dict.fromkeys(scaling.CLAIMS, (8, 16, 24)) | {"edges": (100, 200, 300)}
 

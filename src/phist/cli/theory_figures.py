@@ -11,7 +11,7 @@ from phist.cli.places import check_file_place, check_folder_place
 from phist.cli.screen import console
 
 if TYPE_CHECKING:
-    from phist.drawing.scaling import Curve
+    from phist.theory.scaling import Curve
 
 FIGURE_NAMES = "histogram|matrix|robustness|architecture|curse|complexity"
 
@@ -63,7 +63,7 @@ def _curves(path: Path | None) -> "list[Curve]":
     from rich.console import Console
     from rich.progress import track
 
-    from phist.drawing.scaling import QUICK, measure_curves, read_curves
+    from phist.theory.scaling import QUICK, measure_curves, read_curves
 
     if path is not None:
         return read_curves(path)

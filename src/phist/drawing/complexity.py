@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phist.drawing.scaling import CLAIMS, Curve
 from phist.drawing.style import COLORS, FAINT, INK, finish_axes, new_figure
+from phist.theory.scaling import CLAIMS, Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

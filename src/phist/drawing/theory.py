@@ -14,7 +14,7 @@ from phist.errors import check_choice
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from phist.drawing.scaling import Curve
+    from phist.theory.scaling import Curve
 
 COMPLEXITY = "complexity"  # the one that is drawn from measurements
 _DRAW: "dict[str, Callable[[], Figure]]" = {

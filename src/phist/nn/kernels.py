@@ -75,12 +75,13 @@ class Gaussian(BinKernel):
     """exp(-z² / 2), with a deviation of one bin spacing: the smoothest, and the default."""
 
     name = "gaussian"
+    lowest = -85.0  # e to a lower power is too small for a normal number, and those are slow
 
     def natural_width(self, bins: int) -> float:
         return 2 / bins
 
     def value(self, z: Tensor) -> Tensor:
-        return z.square().mul_(-0.5).exp_()  # in place, here and below: memory traffic is most of the cost
+        return z.square().mul_(-0.5).clamp_(min=self.lowest).exp_()  # in place, here and below: memory traffic is most of the cost
 
     def derivative(self, z: Tensor) -> Tensor:
         return self.value(z).mul_(z).neg_()
