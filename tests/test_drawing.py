@@ -60,6 +60,7 @@ def test_responses_have_a_row_for_each_class(classifier, labelled):
 def test_responses_draw_degenerate_graphs(classifier, tmp_path):
     graphs = as_graphset([(1, []), (4, [(0, 1)])], labels=["point", "apart"])
     save_figure(plot_responses(classifier, graphs), tmp_path / "responses")
+    assert (tmp_path / "responses.png").stat().st_size > 1000
 
 
 def test_responses_need_histograms():

@@ -47,7 +47,8 @@ def test_one_bin_sees_the_size_only():
 @given(seed=st.integers(0, 9999), bins=st.integers(1, 5))
 def test_every_verdict_holds(seed, bins):
     rng = np.random.default_rng(seed)
-    verdicts(Multiset(rng.integers(0, 2, (3, 2))), Multiset(rng.integers(0, 2, (3, 2))), bins=bins, seed=seed)
+    found = verdicts(Multiset(rng.integers(0, 2, (3, 2))), Multiset(rng.integers(0, 2, (3, 2))), bins=bins, seed=seed)
+    assert all(verdict.verify() for verdict in found.values())
 
 
 def test_tampered_verdicts_fail():

@@ -166,6 +166,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         return average_over_roots(
             self.network_, as_graphset(X).with_labels(None), measure,
             realizations=self.realizations, seed=self.seed_, inference=self.inference,
+            progress=self.progress,
         )  # fmt: skip
 
     def transform(self, X: Any) -> NDArray[np.float32]:
@@ -176,7 +177,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     def node_embeddings(self, X: Any) -> list[NDArray[np.float32]]:
         """For every graph the embeddings of its nodes, each node as the root: a list of (nodes, embedding)."""
         check_is_fitted(self, "network_")
-        return embed_nodes(self.network_, as_graphset(X).with_labels(None))
+        return embed_nodes(self.network_, as_graphset(X).with_labels(None), self.progress)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`."""

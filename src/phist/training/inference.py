@@ -12,6 +12,7 @@ from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
 from phist.nn.network import StructuralNetwork
 from phist.nn.sampling import Roots, all_roots
+from phist.training.progress import SlowProgress
 
 Inference = Literal["sampled", "exact"]
 Measure = Callable[[Batch, Roots], Tensor]
@@ -26,6 +27,7 @@ def average_over_roots(
     realizations: int,
     seed: int,
     inference: Inference = "sampled",
+    progress: bool | None = False,
 ) -> NDArray[np.float32]:
     """The mean of ``measure`` over several draws of roots, or its value with every node as a root.
 
@@ -35,6 +37,7 @@ def average_over_roots(
         measure: what to compute of a batch and its roots, one row per graph: the network itself for its logits,
             ``network.graph_embeddings`` for embeddings.
         realizations: draws to average over; one is enough where nothing is random.
+        progress: whether to show a bar when it takes long; ``None`` shows it on a terminal.
     """
     if inference == "exact" or network.config.sampler.kind == "all":
         realizations, inference = 1, "exact"
@@ -42,30 +45,36 @@ def average_over_roots(
     device = next(network.parameters()).device
     rows: list[Tensor] = []
     positions: list[NDArray[np.int64]] = []
-    for chosen in batches_by_size(graphs, network, inference):
-        batch = Batch.from_graphs(graphs[chosen], device)
-        total = torch.zeros(())
-        for realization in range(realizations):
-            roots = all_roots(batch) if inference == "exact" else network.config.sampler.sample_by_size(batch, (seed, realization))
-            total = total + measure(batch, roots).cpu()
-        rows.append(total / realizations)
-        positions.append(chosen)
+    with SlowProgress("computing graphs", len(graphs) * realizations, progress) as bar:
+        for chosen in batches_by_size(graphs, network, inference):
+            batch = Batch.from_graphs(graphs[chosen], device)
+            total = torch.zeros(())
+            for realization in range(realizations):
+                roots = (
+                    all_roots(batch) if inference == "exact" else network.config.sampler.sample_by_size(batch, (seed, realization))
+                )
+                total = total + measure(batch, roots).cpu()
+                bar.advance(len(chosen))
+            rows.append(total / realizations)
+            positions.append(chosen)
     result = torch.cat(rows)[torch.from_numpy(np.argsort(np.concatenate(positions)))]
     values: NDArray[np.float32] = result.numpy()
     return values
 
 
 @torch.no_grad()
-def embed_nodes(network: StructuralNetwork, graphs: GraphSet) -> list[NDArray[np.float32]]:
+def embed_nodes(network: StructuralNetwork, graphs: GraphSet, progress: bool | None = False) -> list[NDArray[np.float32]]:
     """For every graph the embeddings of its nodes, every node as a root."""
     network.eval()
     device = next(network.parameters()).device
     found: dict[int, NDArray[np.float32]] = {}
-    for chosen in batches_by_size(graphs, network, "exact"):
-        batch = Batch.from_graphs(graphs[chosen], device)
-        embeddings = network.node_embeddings(batch, all_roots(batch)).cpu()
-        for graph, size, rows in zip(chosen.tolist(), batch.node_counts.tolist(), embeddings, strict=True):
-            found[graph] = rows[:size].numpy()
+    with SlowProgress("computing nodes", graphs.n_nodes, progress) as bar:
+        for chosen in batches_by_size(graphs, network, "exact"):
+            batch = Batch.from_graphs(graphs[chosen], device)
+            embeddings = network.node_embeddings(batch, all_roots(batch)).cpu()
+            for graph, size, rows in zip(chosen.tolist(), batch.node_counts.tolist(), embeddings, strict=True):
+                found[graph] = rows[:size].numpy()
+            bar.advance(batch.n_nodes)
     return [found[graph] for graph in range(len(graphs))]
 
 
