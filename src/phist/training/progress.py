@@ -46,7 +46,7 @@ class TrainingProgress:
 
 
 class SlowProgress:
-    """A bar for work that may be over at once: it appears on standard error after two seconds, and leaves a terminal again at the end.
+    """A bar for work that may be over at once: shown on standard error after two seconds, and gone from a terminal at the end.
 
     Args:
         what: what is going on, for people.
