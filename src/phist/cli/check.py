@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from phist.cli.options import Data, Directed, Json, Labels, SelfLoops, Weights
-from phist.cli.screen import console, print_json, show_bounds
+from phist.cli.screen import console, print_json, show_bounds, waiting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +37,8 @@ def check(
     from phist.graphs.datasets import load_graphs
 
     graphs = load_graphs(data, labels, directed=directed, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
-    checkup = check_graphs(graphs)
+    with waiting("looking at the graphs"):
+        checkup = check_graphs(graphs)
     if as_json:
         print_json({"data": data, **checkup.to_dict()})
     else:

@@ -8,7 +8,7 @@ import typer
 from phist.cli.holdout import hold_out
 from phist.cli.options import Seed, use_threads
 from phist.cli.places import check_folder_place, check_model_place
-from phist.cli.screen import console, show_bounds
+from phist.cli.screen import console, show_bounds, waiting
 from phist.cli.training import train
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 50) -> 
     screen = console()
     graphs = load_dataset(DATASET)
     screen.print(f"{DATASET}: {graphs!r}", style="bold")
-    checkup = check_graphs(graphs)
+    with waiting("looking at the graphs"):
+        checkup = check_graphs(graphs)
     show_bounds(screen, checkup)
     training, test = hold_out(graphs, HELD_OUT, seed)
     assert test is not None

@@ -8,7 +8,7 @@ import typer
 from phist.cli.holdout import TEST_FRACTION, hold_out
 from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
 from phist.cli.places import check_file_place, check_model_place
-from phist.cli.screen import console, print_json, show_bounds
+from phist.cli.screen import console, print_json, show_bounds, waiting
 from phist.cli.training import train
 
 Out = Annotated[Path, typer.Option(help="The model folder to write; an earlier model there is replaced.", show_default=False)]
@@ -85,7 +85,8 @@ def fit(
 
     screen = console(to_program=as_json)
     screen.print(f"{data}: {graphs!r}", style="bold")
-    checkup = check_graphs(graphs)
+    with waiting("looking at the graphs"):
+        checkup = check_graphs(graphs)
     show_bounds(screen, checkup)
     held_out = "none are held out" if test is None else f"{len(test)} are held out"
     going_on = f", going on from {resumable.name}" if resumable.exists() else ""

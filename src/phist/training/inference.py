@@ -12,7 +12,7 @@ from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
 from phist.nn.network import StructuralNetwork
 from phist.nn.sampling import Roots, all_roots
-from phist.training.progress import SlowProgress
+from phist.progress import SlowProgress
 
 Inference = Literal["sampled", "exact"]
 Measure = Callable[[Batch, Roots], Tensor]

@@ -1,7 +1,6 @@
 """Progress of a training run: a bar with losses, accuracies and the time left, or silence."""
 
 import sys
-import time
 from types import TracebackType
 from typing import Self
 
@@ -43,46 +42,3 @@ class TrainingProgress:
         if epoch.validation_accuracy is not None:
             figures += f"  validation {epoch.validation_accuracy:.1%}"
         self._bar.update(self._task, completed=epoch.number + 1, figures=figures)
-
-
-class SlowProgress:
-    """A bar for work that may be over at once: shown on standard error after two seconds, and gone from a terminal at the end.
-
-    Args:
-        what: what is going on, for people.
-        total: steps until it is done.
-        show: ``None`` shows the bar to a person, not to a file.
-    """
-
-    patience = 2.0
-
-    def __init__(self, what: str, total: int, show: bool | None) -> None:
-        console = Console(stderr=True)
-        visible = sys.stderr.isatty() if show is None else show
-        self._bar = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=console.is_terminal,  # in a file its last state is all there is
-            disable=not visible,
-        )
-        self._task = self._bar.add_task(what, total=total)
-        self._begin = time.monotonic()
-        self._shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._shown:
-            self._bar.stop()
-
-    def advance(self, steps: int) -> None:
-        """Another ``steps`` are done."""
-        self._bar.advance(self._task, steps)
-        if not self._shown and time.monotonic() - self._begin > self.patience:
-            self._bar.start()
-            self._shown = True

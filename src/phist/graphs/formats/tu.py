@@ -19,6 +19,7 @@ from phist.graphs.arrays import IntArray
 from phist.graphs.formats.integers import read_column, read_integers
 from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import DEFAULT_READING, Reading, pack
+from phist.progress import SlowProgress
 
 _ARCS = "_A.txt"
 
@@ -41,6 +42,11 @@ class TUFiles:
         if self.archive is None:
             return (self.place / (self.prefix + ending)).open("rb")
         return self.archive.open(self.prefix + ending)
+
+    def size(self, ending: str) -> int:
+        """Bytes of a file, unpacked."""
+        name = self.prefix + ending
+        return (self.place / name).stat().st_size if self.archive is None else self.archive.getinfo(name).file_size
 
     def label(self, ending: str) -> str:
         return PurePosixPath(self.prefix).name + ending
@@ -119,8 +125,9 @@ def _count_nodes(files: TUFiles, graph_of_node: IntArray, labels: IntArray | Non
 def _read_arcs(files: TUFiles, graph_of_node: IntArray) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     file = files.label(_ARCS)
     sources, targets, rows_before = [], [], 0
-    with files.open(_ARCS) as stream:
+    with files.open(_ARCS) as stream, SlowProgress(f"reading {file}", files.size(_ARCS), None) as bar:
         for table in read_integers(stream, 2, file):
+            bar.advance_to(stream.tell())
             ends = table - 1
             _check_rows(file, ends, graph_of_node, rows_before)
             sources.append(ends[:, 0].astype(np.int32))

@@ -1,6 +1,6 @@
 import pytest
 
-from phist.training.progress import SlowProgress
+from phist.progress import SlowProgress
 
 
 def drawn(capsys, patience, show=True):

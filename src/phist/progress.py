@@ -1,0 +1,60 @@
+"""A progress bar for whatever turns out to take long."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+
+class SlowProgress:
+    """A bar for work that may be over at once: shown on standard error after two seconds, and gone from a terminal at the end.
+
+    Args:
+        what: what is going on, for people.
+        total: steps until it is done.
+        show: ``None`` shows the bar to a person, not to a file.
+    """
+
+    patience = 2.0
+
+    def __init__(self, what: str, total: int, show: bool | None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        visible = sys.stderr.isatty() if show is None else show
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=console.is_terminal,  # in a file its last state is all there is
+            disable=not visible,
+        )
+        self._task = self._bar.add_task(what, total=total)
+        self._begin = time.monotonic()
+        self._shown = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._shown:
+            self._bar.stop()
+
+    def advance(self, steps: int) -> None:
+        """Another ``steps`` are done."""
+        self._bar.advance(self._task, steps)
+        self._show_if_slow()
+
+    def advance_to(self, steps: int) -> None:
+        """``steps`` are done in all."""
+        self._bar.update(self._task, completed=steps)
+        self._show_if_slow()
+
+    def _show_if_slow(self) -> None:
+        if not self._shown and time.monotonic() - self._begin > self.patience:
+            self._bar.start()
+            self._shown = True
