@@ -6,6 +6,11 @@ from types import TracebackType
 from typing import Self
 
 
+def somebody_looks(show: bool | None) -> bool:
+    """Whether to draw: as told, and where nothing was said, on a terminal."""
+    return sys.stderr.isatty() if show is None else show
+
+
 class SlowProgress:
     """A bar for work that may be over at once: shown on standard error after two seconds, and gone from a terminal at the end.
 
@@ -22,7 +27,6 @@ class SlowProgress:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True)
-        visible = sys.stderr.isatty() if show is None else show
         self._bar = Progress(
             TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=24),
@@ -31,7 +35,7 @@ class SlowProgress:
             TimeRemainingColumn(),
             console=console,
             transient=console.is_terminal,  # in a file its last state is all there is
-            disable=not visible,
+            disable=not somebody_looks(show),
         )
         self._task = self._bar.add_task(what, total=total)
         self._begin = time.monotonic()

@@ -110,7 +110,7 @@ def setting_of(name: str, size: int, sizes: Mapping[str, tuple[int, ...]]) -> Se
         case "layers":
             return Setting(layers=size)
         case "bins":
-            return Setting(bins=size, kernel="triangle")  # torch's exp is many times slower where a Gaussian vanishes
+            return Setting(bins=size, kernel="triangle")  # nothing but additions and comparisons to count
         case "roots":
             return Setting(nodes=max(sizes["roots"]), roots=size)
     return Setting(nodes=size, roots=size)

@@ -1,12 +1,12 @@
 """Progress of a training run: a bar with losses, accuracies and the time left, or silence."""
 
-import sys
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from phist.progress import somebody_looks
 from phist.training.history import Epoch
 
 
@@ -14,8 +14,6 @@ class TrainingProgress:
     """Shows a bar on standard error. Silent unless ``show`` says otherwise; ``None`` shows it to a person, not to a file."""
 
     def __init__(self, show: bool | None, epochs: int) -> None:
-        console = Console(stderr=True)
-        visible = sys.stderr.isatty() if show is None else show
         self._bar = Progress(
             TextColumn("[bold]training"),
             BarColumn(bar_width=24),
@@ -24,8 +22,8 @@ class TrainingProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(elapsed_when_finished=False),
-            console=console,
-            disable=not visible,
+            console=Console(stderr=True),
+            disable=not somebody_looks(show),
         )
         self._task = self._bar.add_task("training", total=epochs, figures="")
 
