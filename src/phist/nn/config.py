@@ -38,7 +38,7 @@ class NetworkConfig:
     orders: tuple[int, ...] = (3, 3)  # the appendix's most frequent choice
     channels: tuple[int, ...] = (16, 32)  # likewise
     bins: int = 8  # likewise
-    kernel: str = "gaussian"  # smooth and overlapping, as the paper recommends; trained fastest of the five
+    kernel: str = "gaussian"  # smooth and overlapping, as the paper recommends; trains fastest (docs/decisions)
     kernel_width: float = 1.0
     learnable_bins: bool = False  # the theorems hold for fixed bins
     aggregation: AggregationKind = "histogram"
@@ -46,7 +46,7 @@ class NetworkConfig:
     graph_histogram: HistogramKind = "count"  # the size of a graph is information
     statistics: Statistics = "joint"  # the paper
     append_moments: bool = False  # no benefit, the paper found
-    standardize: bool = True  # a quarter of the epochs at equal or better accuracy
+    standardize: bool = True  # without it training hardly begins (docs/decisions)
     convolution: str = "chebyshev"  # the paper
     operator: SpectralOperator = "laplacian"
     operator_scale: float = 0.8  # keeps the polynomials away from the ends of [-1, 1], where they are steep
