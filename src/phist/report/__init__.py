@@ -1,0 +1,1 @@
+"""Tables, figures and the report of a study, from its records only: nothing here trains or predicts anything."""
