@@ -1,0 +1,75 @@
+"""Figures in few characters: records are kept in version control, hundreds of epochs and thousands of predictions each."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNIT = 100_000  # probabilities are written as whole numbers of this part: five digits
+DIGITS = 5  # significant digits of any other figure
+
+Rows = list[dict[str, Any]]
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON has it: floats with five significant digits, what is not finite as ``None``, arrays as lists.
+
+    >>> plain({"loss": np.float32(0.123456789), "layers": (2, 3), "best": float("nan")})
+    {'loss': 0.12346, 'layers': [2, 3], 'best': None}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows by column, so that names are written once; evenly spaced whole numbers as their range.
+
+    >>> columns_of([{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}, {"epoch": 3, "loss": 0.125}])
+    {'epoch': {'first': 1, 'step': 1, 'count': 3}, 'loss': [0.5, 0.25, 0.125]}
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {str(name): _squeezed([plain(row.get(name)) for row in rows]) for name in names}
+
+
+def rows_of(columns: Mapping[str, Any]) -> Rows:
+    """The inverse of `columns_of`; a value that a row lacks comes back as ``None``."""
+    lists = [_stretched(values) for values in columns.values()]
+    return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
+
+
+def pack_probabilities(probabilities: NDArray[np.float64]) -> list[list[int]]:
+    """Probabilities as whole numbers of `UNIT`, class by class; the last class is what is left of one."""
+    shares = np.rint(probabilities * UNIT).astype(np.int64)
+    columns: list[list[int]] = shares[:, :-1].T.tolist()
+    return columns
+
+
+def unpack_probabilities(columns: Sequence[Sequence[int]], n_rows: int) -> NDArray[np.float64]:
+    """The inverse of `pack_probabilities`, (graphs, classes)."""
+    shares = np.array(columns, dtype=np.int64).reshape(len(columns), n_rows)
+    last = np.maximum(0, UNIT - shares.sum(axis=0))
+    return np.vstack([shares, last]).T / UNIT
+
+
+def _squeezed(values: list[Any]) -> Any:
+    if len(values) < 3 or not all(type(value) is int for value in values):
+        return values
+    step = values[1] - values[0]
+    even = all(later - earlier == step for earlier, later in pairwise(values))
+    return {"first": values[0], "step": step, "count": len(values)} if even else values
+
+
+def _stretched(values: Any) -> list[Any]:
+    if isinstance(values, Mapping):
+        return [values["first"] + values["step"] * number for number in range(values["count"])]
+    return list(values)

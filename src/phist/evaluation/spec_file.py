@@ -1,0 +1,188 @@
+"""A study as a TOML file: read, and checked before anything is run."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from phist.baselines import registry
+from phist.errors import ConfigError, PhistError, check_choice
+from phist.evaluation.cell import PROTOCOLS, Protocol
+from phist.evaluation.spec import Dataset, MethodChoice, Spec
+from phist.evaluation.splits import FOLDS
+from phist.graphs.datasets import load_graphs
+from phist.graphs.facts import known_dataset
+
+_KEYS = ("name", "protocol", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods")
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # studies, labels and datasets are names of files and folders
+_MISSING = object()
+
+
+def read_spec(path: str | Path) -> Spec:
+    """Read a study from a TOML file; whatever is wrong with it is a `ConfigError` that names file and place.
+
+    The file has ``name``, ``protocol``, and one or more ``[[runs]]`` with ``methods`` and ``datasets`` (names, or paths from
+    the file's folder). ``folds``, ``seeds``, ``repeats`` and ``no_duplicates`` may be given. A table ``[methods.LABEL]`` gives a
+    method ``options``, options ``on.DATASET``, and with ``method`` the name of the method that the label stands for.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"there is no study {path}; give the TOML file that describes one") from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as TOML: {error}") from error
+    try:
+        return parse_spec(content, path.parent)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
+    """The study that the content of a TOML file describes; paths start at ``folder``."""
+    _check_keys("the study", content, _KEYS)
+    protocol: Protocol = _need("the study", content, "protocol", str)
+    check_choice("protocol", protocol, PROTOCOLS)
+    choices = {label: _choice(label, table) for label, table in _need("the study", content, "methods", dict, {}).items()}
+    runs = _runs(content, folder)
+    methods = {label: choices.get(label, MethodChoice(label)) for label, _ in runs}
+    _check_methods(methods, choices, runs)
+    return Spec(
+        name=_name(content),
+        protocol=protocol,
+        runs=tuple(runs),
+        methods=methods,
+        folds=_numbers(content, "folds", tuple(range(FOLDS)), FOLDS),
+        seeds=_numbers(content, "seeds", (0,), 2**32),
+        repeats=_repeats(content, protocol),
+        no_duplicates=_need("the study", content, "no_duplicates", bool, False),
+    )
+
+
+def _runs(content: Mapping[str, Any], folder: Path) -> list[tuple[str, Dataset]]:
+    """Pairs of label and dataset, the datasets of one block outermost."""
+    blocks = _need("the study", content, "runs", list)
+    pairs: list[tuple[str, Dataset]] = []
+    for number, block in enumerate(blocks, start=1):
+        place = f"[[runs]] number {number}"
+        _check_keys(place, block, ("methods", "datasets"))
+        labels = [_file_name(place, label) for label in _names(place, block, "methods")]
+        datasets = [_dataset(place, given, folder) for given in _names(place, block, "datasets")]
+        pairs += [(label, dataset) for dataset in datasets for label in labels]
+
+    twice = [pair for pair, count in Counter((label, dataset.name) for label, dataset in pairs).items() if count > 1]
+    if twice:
+        raise ConfigError(f"{twice[0][0]} on {twice[0][1]} is asked for twice; name it in one of the [[runs]] only")
+    return pairs
+
+
+def _dataset(place: str, given: str, folder: Path) -> Dataset:
+    facts = known_dataset(given)
+    if facts is not None:
+        return Dataset(facts.name, facts.fingerprint, None)
+    path = folder / Path(given).expanduser()
+    try:
+        return Dataset(_file_name(place, path.name.partition(".")[0]), _fingerprint(path), path)
+    except PhistError as error:
+        raise ConfigError(f"{place}, dataset {given!r}: {error}") from error
+
+
+@cache
+def _fingerprint(path: Path) -> str:
+    return load_graphs(str(path)).fingerprint()
+
+
+def _choice(label: str, table: Any) -> MethodChoice:
+    place = f"[methods.{label}]"
+    _check_keys(place, table, ("method", "options", "on"))
+    on = _need(place, table, "on", dict, {})
+    return MethodChoice(
+        method=_need(place, table, "method", str, label),
+        options=_need(place, table, "options", dict, {}),
+        on={_dataset_name(name): _need(f"{place} on", on, name, dict) for name in on},
+    )
+
+
+def _dataset_name(given: str) -> str:
+    facts = known_dataset(given)
+    return given if facts is None else facts.name
+
+
+def _check_methods(methods: Mapping[str, MethodChoice], given: Collection[str], runs: list[tuple[str, Dataset]]) -> None:
+    """Every method is known, takes its options, and is run."""
+    for label in given:
+        if label not in methods:
+            raise ConfigError(f"[methods.{label}] belongs to no [[runs]]; add {label!r} to one or remove the table")
+    for label, choice in methods.items():
+        if choice.method not in registry.methods():
+            raise ConfigError(f"the method {choice.method!r} is not known.{_hint(choice.method, registry.methods())}")
+        unused = set(choice.on) - {dataset.name for other, dataset in runs if other == label}
+        if unused:
+            raise ConfigError(
+                f"[methods.{label}.on] names {min(unused)!r}, on which {label} is not run; add it or remove the table"
+            )
+    for label, dataset in runs:
+        options = methods[label].options_on(dataset.name)
+        try:
+            registry.make_method(methods[label].method, **options)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"{label} on {dataset.name} does not take its options {options}: {error}") from error
+
+
+def _name(content: Mapping[str, Any]) -> str:
+    return _file_name("the study", _need("the study", content, "name", str))
+
+
+def _file_name(place: str, given: str) -> str:
+    if not _FILE_NAME.fullmatch(given):
+        raise ConfigError(f"{place} has the name {given!r}; it becomes a file: use letters, digits and ._+- only")
+    return given
+
+
+def _numbers(content: Mapping[str, Any], key: str, default: tuple[int, ...], below: int) -> tuple[int, ...]:
+    numbers = _need("the study", content, key, list, list(default))
+    fine = numbers and all(type(number) is int and 0 <= number < below for number in numbers)
+    if not fine or len(set(numbers)) < len(numbers):
+        raise ConfigError(f"{key} = {numbers} was given; a list of different whole numbers from 0 to {below - 1} is needed")
+    return tuple(numbers)
+
+
+def _repeats(content: Mapping[str, Any], protocol: Protocol) -> int:
+    repeats: int = _need("the study", content, "repeats", int, 1)
+    if repeats < 1 or (protocol == "repeated") != (repeats > 1):
+        raise ConfigError(f"repeats = {repeats} with the protocol {protocol!r}; 'repeated' needs 2 or more, the others have none")
+    return repeats
+
+
+def _names(place: str, block: Mapping[str, Any], key: str) -> list[str]:
+    names: list[str] = _need(place, block, key, list)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f"{place} has {key} = {names}; a list of names is needed")
+    return names
+
+
+def _need(place: str, table: Mapping[str, Any], key: str, kind: type, default: Any = _MISSING) -> Any:
+    """The value of ``key``, of the kind that it must have."""
+    value = table.get(key, default)
+    if value is _MISSING:
+        raise ConfigError(f"{place} has no {key!r}; add it")
+    if type(value) is not kind:
+        raise ConfigError(f"{place} has {key} = {value!r}; a value of type {kind.__name__} is needed")
+    return value
+
+
+def _check_keys(place: str, table: Any, known: Collection[str]) -> None:
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{place} is {table!r}; a table with {', '.join(known)} is needed")
+    for key in table:
+        if key not in known:
+            raise ConfigError(f"{place} has {key!r}, which means nothing there.{_hint(key, known)}")
+
+
+def _hint(given: str, known: Collection[str]) -> str:
+    nearest = get_close_matches(given, known, n=1)
+    return f" Did you mean {nearest[0]!r}?" if nearest else f" Known are {', '.join(known)}"
