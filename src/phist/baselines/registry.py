@@ -9,7 +9,13 @@ from phist.baselines.method import Method
 from phist.errors import ConfigError, check_choice
 
 GROUP = "phist.methods"  # an entry point's name is the method's, its value the class
-BUILT_IN = ("phist.baselines.floors", "phist.baselines.descriptors", "phist.baselines.kernels", "phist.baselines.gnns", "phist.baselines.ours")
+BUILT_IN = (
+    "phist.baselines.floors",
+    "phist.baselines.descriptors",
+    "phist.baselines.kernels",
+    "phist.baselines.gnns",
+    "phist.baselines.ours",
+)
 
 
 @cache

@@ -161,7 +161,7 @@ def check_graphs(graphs: GraphSet, *, folds: int = 10, seed: int = 0) -> Checkup
         isolated_nodes=int(isolated.sum()),
         duplicates=_find_duplicates(hashes, codes),
         ceiling=None if codes is None else ceiling_of(hashes, codes),
-        floors=None if codes is None else _find_floors(graphs, edges, codes, folds, seed),
+        floors=None if codes is None else _find_floors(graphs, codes, folds, seed),
     )
 
 
@@ -198,6 +198,18 @@ def degree_histograms(graphs: GraphSet) -> IntArray:
         counts = np.bincount(graph_of_node * n_bins + bins, minlength=len(graphs) * n_bins)
         tables.append(counts.reshape(len(graphs), n_bins))
     return np.concatenate(tables, axis=1)
+
+
+def size_features(graphs: GraphSet) -> IntArray:
+    """Nodes and edges of each graph. (graphs, 2)"""
+    return np.stack([graphs.node_counts(), graphs.edge_counts()], axis=1)
+
+
+def small_forest(seed: int) -> Any:
+    """The unfitted random forest of the floors: 30 trees, at least 3 graphs in a leaf, whatever the data."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(n_estimators=30, min_samples_leaf=3, random_state=seed)
 
 
 def _measure(graphs: GraphSet) -> tuple[Array, Array, Array, Array]:
@@ -252,26 +264,23 @@ def _find_duplicates(hashes: Hashes, codes: IntArray | None) -> Duplicates:
     )
 
 
-def _find_floors(graphs: GraphSet, edges: IntArray, codes: IntArray, folds: int, seed: int) -> Floors:
+def _find_floors(graphs: GraphSet, codes: IntArray, folds: int, seed: int) -> Floors:
     counts = np.bincount(codes)
     majority = float(100 * counts.max() / len(codes))
     folds = min(folds, int(counts.min()))
     if len(counts) < 2 or folds < 2:
         reason = "there is only one class" if len(counts) < 2 else "a class has only one graph, so it cannot be cross-validated"
         return Floors(majority, size=None, degrees=None, folds=None, reason=reason)
-    sizes = np.stack([graphs.node_counts(), edges], axis=1)
-    size = _cross_validated(sizes, codes, folds, seed)
+    size = _cross_validated(size_features(graphs), codes, folds, seed)
     return Floors(majority, size, _cross_validated(degree_histograms(graphs), codes, folds, seed), folds)
 
 
 def _cross_validated(features: Array, codes: IntArray, folds: int, seed: int) -> float:
-    """Accuracy in percent over all folds of a small random forest: 30 trees, at least 3 graphs in a leaf, whatever the data."""
-    from sklearn.ensemble import RandomForestClassifier
+    """Accuracy in percent of a small random forest over all folds."""
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    forest = RandomForestClassifier(n_estimators=30, min_samples_leaf=3, random_state=seed)
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    predicted: NDArray[np.int64] = cross_val_predict(forest, features, codes, cv=splits)
+    predicted: NDArray[np.int64] = cross_val_predict(small_forest(seed), features, codes, cv=splits)
     return float(100 * (predicted == codes).mean())
 
 
