@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from phist import __version__
+from phist.cli.bench import bench_app
 from phist.cli.check import check
 from phist.cli.datasets import datasets
 from phist.cli.demo import demo
@@ -49,6 +50,7 @@ app = typer.Typer(
 )
 for verb in (demo, datasets, check, fit, predict, embed):
     app.command()(verb)
+app.add_typer(bench_app, name="bench")
 app.add_typer(theory_app, name="theory")
 
 

@@ -1,0 +1,80 @@
+"""phist bench status"""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from phist.cli.bench_options import OnlyDataset, OnlyMethod, Out, Study, records_folder
+from phist.cli.options import Json
+from phist.cli.screen import console, print_json, waiting
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from phist.evaluation.status import StudyStatus
+
+
+def status(
+    study: Study,
+    out: Out = None,
+    only_method: OnlyMethod = None,
+    only_dataset: OnlyDataset = None,
+    as_json: Json = False,
+) -> None:
+    """How far a study is: cells done, skipped, failed and missing, time spent and time left.
+
+    Examples:
+      phist bench status experiments/paper.toml
+      phist bench status experiments/paper.toml --only-dataset NCI1 --json
+    """
+    from phist.evaluation.runner import choose_cells
+    from phist.evaluation.spec_file import read_spec
+    from phist.evaluation.status import study_status
+
+    with waiting("reading the study"):
+        spec = read_spec(study)
+        cells = choose_cells(spec.cells(), only_method or (), only_dataset or ())
+        found = study_status(cells, records_folder(study, spec, out))
+    if as_json:
+        print_json({"study": spec.name, "protocol": spec.protocol, **found.to_dict()})
+        return
+    screen = console()
+    screen.print(f"{spec.name}: {len(cells)} cells, protocol {spec.protocol}", style="bold")
+    _show_table(screen, found)
+    _show_rest(screen, found)
+
+
+def _show_table(screen: "Console", found: "StudyStatus") -> None:
+    from rich.table import Table
+
+    labels = list(dict.fromkeys(label for label, _ in found.counts))
+    datasets = list(dict.fromkeys(dataset for _, dataset in found.counts))
+    table = Table("method", *datasets, box=None, pad_edge=False)
+    for label in labels:
+        table.add_row(label, *(_describe(found.counts.get((label, dataset))) for dataset in datasets))
+    screen.print(table, soft_wrap=False)
+
+
+def _describe(counts: "Counter[str] | None") -> str:
+    """Cells done of all; skipped cells are done, failed ones are named."""
+    if counts is None:
+        return ""
+    if counts["skipped"] == counts.total():
+        return "skipped"
+    failed = f" {counts['failed']} failed" if counts["failed"] else ""
+    return f"{counts['ok'] + counts['skipped']}/{counts.total()}{failed}"
+
+
+def _show_rest(screen: "Console", found: "StudyStatus") -> None:
+    from phist.evaluation.estimate import spoken
+
+    screen.print(", ".join(f"{count} {state}" for state, count in found.totals.items()))
+    left = "unknown" if found.left is None else f"about {spoken(found.left)} of computing"
+    screen.print(f"time spent: {spoken(found.spent)}; time left: {left}")
+    for (label, dataset), why in found.skipped.items():
+        screen.print(f"  {dataset} {label} is skipped: {why}")
+    for record in found.failures[:10]:
+        screen.print(f"  {record.cell} failed: {record.reason}")
+    if found.others:
+        screen.print(f"{found.others} records are of cells that the study no longer has")
+    for problem in found.problems:
+        screen.print(f"{problem}; 'phist bench run' will run its cell again")

@@ -1,0 +1,63 @@
+"""What a record says of the circumstances: versions, memory, threads."""
+
+import platform
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from phist import __version__
+
+PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "torch_geometric", "grakel")
+_MEGABYTE = 2**20
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Of phist, Python and whatever is installed of the libraries that compute."""
+    found = {"phist": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def forget_peak_memory() -> None:
+    """Begin a new peak, where the system can: a worker runs many cells, and each has its own."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def peak_memory() -> float:
+    """The most memory this process had since `forget_peak_memory`, in megabytes; since its start, where that cannot be."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(float(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / _MEGABYTE if sys.platform == "darwin" else peak / 1024
+
+
+@contextmanager
+def limited_threads(count: int) -> Iterator[None]:
+    """Keep every library that computes to ``count`` threads."""
+    import numba
+    import torch
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    before = torch.get_num_threads(), numba.get_num_threads()
+    torch.set_num_threads(count)
+    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]  # set when it is loaded
+    try:
+        with threadpool_limits(count):
+            yield
+    finally:
+        torch.set_num_threads(before[0])
+        numba.set_num_threads(before[1])
