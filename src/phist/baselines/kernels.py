@@ -1,0 +1,190 @@
+"""The six graph kernels of the paper, on structure alone, each under a support vector machine.
+
+The paper ran GraKeL's kernels on graphs whose attributes were all zero, with GraKeL's default parameters, except for fewer
+iterations of WL/shortest-path and fewer samples of graphlets; how many, it does not say. Here every kernel has the default
+parameters and, for graphs without labels, the values of GraKeL, in direct forms that are fast enough to need no cuts.
+"""
+
+from abc import abstractmethod
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.baselines.method import Method, Task
+from phist.baselines.options import check_positive, read_options
+from phist.errors import ConfigError, GraphInputError
+from phist.graphs.graphset import GraphSet
+
+Gram = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """What every kernel may be told."""
+
+    penalties: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)  # C: seven decades, none an edge in practice
+
+    def __post_init__(self) -> None:
+        if not self.penalties or min(self.penalties) <= 0:
+            raise ConfigError(f"penalties={self.penalties!r} were given; numbers above 0 are needed, at least one")
+
+
+@dataclass(frozen=True)
+class RefinementOptions(KernelOptions):
+    """Of the Weisfeiler-Lehman kernels."""
+
+    rounds: int = 5  # GraKeL's default
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(rounds=self.rounds)
+
+
+@dataclass(frozen=True)
+class PyramidOptions(KernelOptions):
+    """Of the pyramid match kernel."""
+
+    levels: int = 4  # GraKeL's default: cells of 1, 1/2, 1/4 and 1/8
+    dimensions: int = 6  # GraKeL's default
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(levels=self.levels, dimensions=self.dimensions)
+
+
+@dataclass(frozen=True)
+class ThetaOptions(KernelOptions):
+    """Of the SVM-theta kernel."""
+
+    samples: int = 50  # GraKeL's default
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(samples=self.samples)
+
+
+@dataclass(frozen=True)
+class GraphletOptions(KernelOptions):
+    """Of the graphlet sampling kernel."""
+
+    samples: int = 5617  # what GraKeL derives from its default precision and confidence, 0.05 each, for graphlets of 5 nodes
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(samples=self.samples)
+
+
+class KernelMethod(Method):
+    """A kernel's Gram matrix over all graphs of the set, which needs no label, and a machine on the part that is trained on."""
+
+    family = "kernel"
+    selection = "C of the highest validation accuracy, the smallest among equals"
+    randomized = False
+    options_kind: ClassVar[type[KernelOptions]] = KernelOptions
+
+    @abstractmethod
+    def gram(self, graphs: GraphSet, options: Any, seed: int) -> Gram:
+        """Raw similarities of all pairs of graphs."""
+
+    def fit(self, task: Task) -> Self:
+        from phist.baselines.grams.cache import kept_gram
+        from phist.baselines.kernel_machine import KernelMachine
+
+        options = read_options(self.options_kind, self.name, self.options)
+        graphs = _plain(task.graphs)
+        settings = {name: value for name, value in asdict(options).items() if name != "penalties"}
+        key = settings | {"seed": task.seed} if self.randomized else settings
+        gram = kept_gram(task.cache, graphs, self.name, key, lambda: self.gram(graphs, options, task.seed))
+        self._machine = KernelMachine(gram, options.penalties)
+        self.account = self._machine.fit(task)
+        self.account.chosen |= settings
+        return self
+
+    def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Softmax of the machine's decision values: right in their order, not calibrated."""
+        return self._machine.predict(positions)
+
+
+class WLSubtree(KernelMethod):
+    """Colour counts in every round of Weisfeiler-Lehman refinement."""
+
+    name = "wl-subtree"
+    options_kind = RefinementOptions
+
+    def gram(self, graphs: GraphSet, options: RefinementOptions, seed: int) -> Gram:
+        from phist.baselines.grams.wl_subtree import wl_subtree_gram
+
+        return wl_subtree_gram(graphs, options.rounds)
+
+
+class ShortestPath(KernelMethod):
+    """Pairs of nodes by their distance."""
+
+    name = "shortest-path"
+
+    def gram(self, graphs: GraphSet, options: KernelOptions, seed: int) -> Gram:
+        from phist.baselines.grams.shortest_path import shortest_path_gram
+
+        return shortest_path_gram(graphs)
+
+
+class WLShortestPath(KernelMethod):
+    """Pairs of nodes by their colours and their distance, in every round of Weisfeiler-Lehman refinement."""
+
+    name = "wl-shortest-path"
+    options_kind = RefinementOptions
+
+    def gram(self, graphs: GraphSet, options: RefinementOptions, seed: int) -> Gram:
+        from phist.baselines.grams.wl_shortest_path import wl_shortest_path_gram
+
+        return wl_shortest_path_gram(graphs, options.rounds)
+
+
+class PyramidMatch(KernelMethod):
+    """Nodes as points given by eigenvectors, matched in cells of four sizes."""
+
+    name = "pyramid-match"
+    options_kind = PyramidOptions
+
+    def gram(self, graphs: GraphSet, options: PyramidOptions, seed: int) -> Gram:
+        from phist.baselines.grams.pyramid_match import pyramid_match_gram
+
+        return pyramid_match_gram(graphs, options.levels, options.dimensions)
+
+
+class SVMTheta(KernelMethod):
+    """Weights of nodes from a one-class machine, averaged over random subsets."""
+
+    name = "svm-theta"
+    options_kind = ThetaOptions
+    randomized = True
+
+    def gram(self, graphs: GraphSet, options: ThetaOptions, seed: int) -> Gram:
+        from phist.baselines.grams.svm_theta import svm_theta_gram
+
+        return svm_theta_gram(graphs, options.samples, seed)
+
+
+class GraphletSampling(KernelMethod):
+    """Kinds of small graphs on randomly drawn nodes."""
+
+    name = "graphlet-sampling"
+    options_kind = GraphletOptions
+    randomized = True
+
+    def gram(self, graphs: GraphSet, options: GraphletOptions, seed: int) -> Gram:
+        from phist.baselines.grams.graphlets import graphlet_gram
+
+        return graphlet_gram(graphs, options.samples, seed)
+
+
+def _plain(graphs: GraphSet) -> GraphSet:
+    """The graphs as the kernels see them: undirected edges, all alike."""
+    if graphs.directed:
+        raise GraphInputError('the graphs are directed; the kernels need undirected ones: read them with directed="symmetrise"')
+    return replace(graphs, weights=None, labels=None)
+
+
+METHODS: tuple[type[Method], ...] = (WLSubtree, WLShortestPath, SVMTheta, ShortestPath, PyramidMatch, GraphletSampling)
