@@ -58,8 +58,14 @@ class Spec:
     no_duplicates: bool = False
 
     def cells(self) -> list[Cell]:
-        """Everything to run, dataset by dataset and method by method."""
-        return [cell for label, dataset in self.runs for cell in self._cells_of(label, dataset)]
+        """Everything to run: dataset by dataset, and there fold by fold.
+
+        So cells that run side by side are mostly of different methods, and what a method computes once for a dataset is
+        there when its second fold begins.
+        """
+        cells = [cell for label, dataset in self.runs for cell in self._cells_of(label, dataset)]
+        places = {name: place for place, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
+        return sorted(cells, key=lambda cell: (places[cell.dataset], cell.repeat, cell.seed, cell.fold))
 
     def _cells_of(self, label: str, dataset: Dataset) -> Iterator[Cell]:
         choice = self.methods[label]

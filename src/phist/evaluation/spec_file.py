@@ -15,7 +15,7 @@ from phist.evaluation.cell import PROTOCOLS, Protocol
 from phist.evaluation.spec import Dataset, MethodChoice, Spec
 from phist.evaluation.splits import FOLDS
 from phist.graphs.datasets import load_graphs
-from phist.graphs.facts import known_dataset
+from phist.graphs.facts import dataset_facts, known_dataset
 
 _KEYS = ("name", "protocol", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # studies, labels and datasets are names of files and folders
@@ -86,6 +86,8 @@ def _dataset(place: str, given: str, folder: Path) -> Dataset:
         return Dataset(facts.name, facts.fingerprint, None)
     path = folder / Path(given).expanduser()
     try:
+        if not path.exists():
+            dataset_facts(given)  # which knows the nearest name
         return Dataset(_file_name(place, path.name.partition(".")[0]), _fingerprint(path), path)
     except PhistError as error:
         raise ConfigError(f"{place}, dataset {given!r}: {error}") from error

@@ -1,6 +1,7 @@
 """Splits: which graphs a method learns from, chooses by, and is tested on."""
 
 import hashlib
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,14 +85,17 @@ def _class_codes(graphs: GraphSet) -> NDArray[np.int64]:
 
 
 def _groups(graphs: GraphSet) -> Positions:
-    groups: Positions = np.unique(weisfeiler_lehman_hashes(graphs), return_inverse=True)[1].astype(np.int64)
-    return groups
+    distinct, groups = np.unique(weisfeiler_lehman_hashes(graphs), return_inverse=True)
+    if len(distinct) < FOLDS:
+        raise GraphInputError(
+            f"1-WL tells only {len(distinct)} kinds of graphs apart; {FOLDS} folds without duplicates need {FOLDS}: "
+            "allow duplicates, or use another set"
+        )
+    return groups.astype(np.int64)
 
 
 def _cut(codes: Positions, groups: Positions | None, n_folds: int, state: int) -> list[Positions]:
     """The test parts of stratified folds that keep groups together."""
-    import warnings
-
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold

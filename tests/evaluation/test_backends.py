@@ -1,0 +1,148 @@
+import importlib.util
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from phist.errors import ConfigError
+from phist.evaluation.backends import Workers, compute, usable_cores
+from phist.evaluation.cell import Cell
+from phist.evaluation.execution import run_cell
+from phist.evaluation.records import Record
+from phist.evaluation.runner import make_plan, run_plan
+
+
+@pytest.fixture
+def toy_cells(make_cell):
+    def make(count, **options):
+        return [make_cell(method="toy", seed=seed, options=options) for seed in range(count)]
+
+    return make
+
+
+@pytest.fixture
+def fresh_processes():
+    """joblib keeps its processes for the next call; a test needs those with its own environment."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
+    yield
+    get_reusable_executor().shutdown(wait=True)
+
+
+def test_processes_compute_every_cell_once(other_processes, fresh_processes, toy_cells, tmp_path):
+    cells = toy_cells(5, log=str(tmp_path / "log"))
+    records = list(compute(run_cell, cells, Workers(jobs=2)))
+    assert sorted(record.cell.seed for record in records) == [0, 1, 2, 3, 4]
+    assert {(record.status, record.reason) for record in records} == {("ok", None)}
+    runs = (tmp_path / "log").read_text().splitlines()
+    assert len(runs) == 5
+    assert str(os.getpid()) not in {run.split()[0] for run in runs}
+
+
+def _die_on_seed_1(cell: Cell, threads: int) -> Record:
+    if cell.seed == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Record(cell, "ok")
+
+
+def test_a_cell_that_kills_its_process_fails_and_the_others_do_not(toy_cells, fresh_processes):
+    records = {record.cell.seed: record for record in compute(_die_on_seed_1, toy_cells(4), Workers(jobs=2))}
+    assert [records[seed].status for seed in range(4)] == ["ok", "failed", "ok", "ok"]
+    assert "killed" in records[1].reason
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"backend": "slurm"}, "backend='slurm'"),
+        ({"backend": "dask"}, "--address"),
+        ({"address": "here:1"}, "--backend dask"),
+        ({"jobs": 0}, "at least 1"),
+        ({"jobs": 10_000, "threads": 2}, "lower --jobs or --threads"),
+    ],
+)
+def test_workers_that_cannot_be_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        Workers(**settings)
+
+
+def test_jobs_and_threads_fill_the_cores_and_no_more():
+    assert Workers().processes == usable_cores()
+    assert Workers(threads=usable_cores()).processes == 1
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.fixture
+def dask_cluster(other_processes, tmp_path):
+    """A scheduler and two workers, as somebody starts them by hand."""
+    pytest.importorskip("distributed", reason="the extra 'scale' is not installed")
+    address = f"127.0.0.1:{free_port()}"
+    dask = [sys.executable, "-m", "dask"]
+    environment = {**other_processes, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s"}
+
+    def start(*arguments):
+        return subprocess.Popen(
+            [*dask, *arguments], env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    worker = ("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path))
+    host, port = address.split(":")
+    processes = [start("scheduler", "--host", host, "--port", port, "--no-dashboard"), start(*worker), start(*worker)]
+    yield address, processes[1:]
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_dask_worker_that_is_killed_costs_no_cell_and_doubles_none(dask_cluster, toy_cells, tmp_path):
+    address, workers = dask_cluster
+    log, folder = tmp_path / "log", tmp_path / "records"
+    cells = toy_cells(16, wait=0.3, log=str(log))
+
+    killed = []
+
+    def kill_one_in_the_middle(record):
+        if len({line.split()[0] for line in log.read_text().splitlines()}) == 2 and not killed:
+            workers[0].kill()
+            killed.append(record)
+
+    run_plan(make_plan(cells, folder), folder, Workers(backend="dask", address=address), tell=kill_one_in_the_middle)
+    assert killed
+    lines = [json.loads(line) for line in (folder / "trees" / "toy.jsonl").read_text().splitlines()]
+    assert sorted(line["hash"] for line in lines) == sorted(cell.hash for cell in cells)
+    assert {line["status"] for line in lines} == {"ok"}
+    begun = [line.split()[0] for line in log.read_text().splitlines()]
+    assert set(begun) == {str(worker.pid) for worker in workers}
+    assert begun[-1] == str(workers[1].pid)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(toy_cells):
+    dask = pytest.importorskip("dask", reason="the extra 'scale' is not installed")
+    pytest.importorskip("distributed", reason="the extra 'scale' is not installed")
+    address = f"127.0.0.1:{free_port()}"
+    with dask.config.set({"distributed.comm.timeouts.connect": "500ms"}), pytest.raises(ConfigError, match=address):
+        list(compute(run_cell, toy_cells(1), Workers(backend="dask", address=address)))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed; the ray backend needs it")
+def test_ray_computes_every_cell_once(other_processes, toy_cells):
+    import ray
+
+    cells = toy_cells(5)
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        records = list(compute(run_cell, cells, Workers(backend="ray")))
+    finally:
+        ray.shutdown()
+    assert sorted(record.cell.seed for record in records) == [0, 1, 2, 3, 4]
+    assert {record.status for record in records} == {"ok"}

@@ -1,0 +1,42 @@
+import json
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from phist.evaluation.compact import columns_of, pack_probabilities, plain, rows_of, unpack_probabilities
+
+cells = st.one_of(st.none(), st.booleans(), st.integers(-(10**6), 10**6), st.text(max_size=3))
+tables = st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(cells, min_size=width, max_size=width), max_size=6))
+
+
+@given(tables)
+def test_rows_come_back_from_columns(values):
+    rows = [dict(zip("abc", row, strict=False)) for row in values]
+    columns = json.loads(json.dumps(columns_of(rows)))
+    assert rows_of(columns) == rows
+
+
+def test_evenly_spaced_numbers_take_no_room():
+    assert len(json.dumps(columns_of([{"epoch": number} for number in range(600)]))) < 60
+
+
+def test_a_value_that_a_row_lacks_comes_back_as_none():
+    assert rows_of(columns_of([{"a": 1}, {"b": 2}])) == [{"a": 1, "b": None}, {"a": None, "b": 2}]
+
+
+@given(st.integers(2, 6).flatmap(lambda n: arrays(float, (5, n), elements=st.floats(0.001, 1))))
+def test_probabilities_keep_five_digits(shares):
+    probabilities = shares / shares.sum(axis=1, keepdims=True)
+    packed = json.loads(json.dumps(pack_probabilities(probabilities)))
+    assert np.abs(unpack_probabilities(packed, 5) - probabilities).max() < 1e-4 / 2
+
+
+def test_no_probabilities_come_back_as_none():
+    assert unpack_probabilities(pack_probabilities(np.empty((0, 3))), 0).shape == (0, 3)
+
+
+def test_anything_becomes_json():
+    odd = {1: np.int64(3), "array": np.arange(2), "inf": float("inf"), "object": object, "set": {1}, "none": None}
+    assert json.loads(json.dumps(plain(odd), allow_nan=False))["array"] == [0, 1]

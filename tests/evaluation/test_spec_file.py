@@ -1,0 +1,52 @@
+import pytest
+
+from phist.errors import ConfigError
+from phist.evaluation.spec_file import read_spec
+
+RUNS = '[[runs]]\nmethods = ["majority", "random"]\ndatasets = ["MUTAG", "TREES"]\n'
+
+
+@pytest.fixture(autouse=True)
+def two_methods(add_method):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seedz = [1]\n" + RUNS, "'seedz', which means nothing there. Did you mean 'seeds'"),
+        ("", "has no 'runs'"),
+        ("runs = 3", "runs = 3; a value of type list"),
+        ("[[runs]]\nmethods = []\ndatasets = ['MUTAG']", r"number 1 has methods = \[\]"),
+        ("[[runs]]\nmethods = ['majority']\ndatasets = ['MUTAAG']", "dataset 'MUTAAG'.* Did you mean MUTAG"),
+        ("[[runs]]\nmethods = ['majorty']\ndatasets = ['MUTAG']", "'majorty' is not known. Did you mean 'majority'"),
+        ("[[runs]]\nmethods = ['../x']\ndatasets = ['MUTAG']", "becomes a file"),
+        (RUNS + RUNS, "majority on MUTAG is asked for twice"),
+        (RUNS + "[methods.ldp]\n", "belongs to no"),
+        (RUNS + "[methods.majority.on.DD]\nscale = 1\n", "names 'DD', on which majority is not run"),
+        (RUNS + "[methods.majority]\noptions = {speed = 1}\n", "majority on MUTAG does not take its options"),
+        (RUNS + "[methods.majority]\nspeed = 1\n", "'speed', which means nothing there"),
+        ("folds = [0, 10]\n" + RUNS, "folds = .* from 0 to 9"),
+        ("folds = [1, 1]\n" + RUNS, "different whole numbers"),
+        ("seeds = [true]\n" + RUNS, "seeds = "),
+        ("repeats = 2\n" + RUNS, "repeats = 2 with the protocol 'paper'"),
+        ("no_duplicates = 1\n" + RUNS, "no_duplicates = 1; a value of type bool"),
+        ("folds = ", "cannot be read as TOML"),
+    ],
+)
+def test_whatever_is_wrong_is_said_with_file_and_place(write_study, text, message):
+    with pytest.raises(ConfigError, match=rf"small.toml.*{message}"):
+        read_spec(write_study(text))
+
+
+@pytest.mark.parametrize(("name", "protocol"), [("small", "papr"), ("small", "repeated"), ("a/b", "paper")])
+def test_name_and_protocol_are_checked(tmp_path, name, protocol):
+    path = tmp_path / "x.toml"
+    path.write_text(f'name = "{name}"\nprotocol = "{protocol}"\n[[runs]]\nmethods = ["majority"]\ndatasets = ["MUTAG"]\n')
+    with pytest.raises(ConfigError):
+        read_spec(path)
+
+
+def test_a_study_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match="there is no study"):
+        read_spec(tmp_path / "none.toml")
