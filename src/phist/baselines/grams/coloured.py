@@ -41,6 +41,11 @@ class ColouredSet:
         self._group_colors, self._group_graphs = np.divmod(groups, len(graphs))
         self._is_shared = np.bincount(self._group_colors, minlength=n_colors) > 1
 
+        # No group has more entries than pairs of nodes, nor than its graph has colours times distances.
+        n_pairs = self._sizes * (graphs.node_counts() - 1)[self._group_graphs]
+        n_features = (np.bincount(self._group_graphs, minlength=len(graphs)) * longest)[self._group_graphs]
+        self._most_entries = np.minimum(n_pairs, n_features)
+
         # A colour's first node in a graph stands for the colour in tables of that graph.
         first_nodes = self._nodes[self._group_ptr[:-1]] - graphs.node_ptr[self._group_graphs]
         self._representatives = np.empty_like(colors)
@@ -48,7 +53,7 @@ class ColouredSet:
 
     def blocks(self) -> Iterator[slice]:
         """Consecutive groups, whole colours at a time, with about `_ENTRIES_AT_A_TIME` entries."""
-        entries_before = starts_of(self._most_entries())
+        entries_before = starts_of(self._most_entries)
         colour_starts = np.flatnonzero(np.diff(self._group_colors, prepend=-1, append=-2))
         marks = np.arange(0, entries_before[-1], _ENTRIES_AT_A_TIME)
         places = np.searchsorted(entries_before[colour_starts], marks)
@@ -64,7 +69,7 @@ class ColouredSet:
 
         Two different colours make two features with equal counts, one for each order of the ends, hence the weight of 2.
         """
-        size = int(self._most_entries()[block].sum())
+        size = int(self._most_entries[block].sum())
         entries, counts = np.empty(size, np.int64), np.empty(size, np.int64)
         n_mixed, n_equal = _count_pairs(
             (self._graphs.node_ptr, self._graphs.indptr, self._graphs.indices),
@@ -78,12 +83,37 @@ class ColouredSet:
         add_counts(gram, entries[:n_mixed], counts[:n_mixed], weight=2.0)
         add_counts(gram, entries[size - n_equal :], counts[size - n_equal :], weight=1.0)
 
-    def _most_entries(self) -> IntArray:
-        """No group has more entries than pairs, nor than its graph has colours times distances."""
-        n_nodes = self._graphs.node_counts()[self._group_graphs]
-        n_colors = np.bincount(self._group_graphs, minlength=len(self._graphs))[self._group_graphs]
-        bounds: IntArray = np.minimum(self._sizes * (n_nodes - 1), n_colors * self._longest[self._group_graphs])
-        return bounds
+
+@compiled
+def _tally(
+    links: tuple[IntArray, NDArray[np.int32]],
+    colors: IntArray,
+    representatives: IntArray,
+    sources: IntArray,
+    width: int,
+    buffers: tuple[NDArray[np.int32], NDArray[np.int32]],
+    table: IntArray,
+    touched: IntArray,
+) -> int:
+    """Count, in ``table``, the nodes of one graph by colour and distance from each of ``sources``, earlier colours left out.
+
+    Returns how many places of ``table`` are no longer zero; ``touched`` says which.
+    """
+    indptr, indices = links
+    queue, distance = buffers
+    color = colors[sources[0]]
+    n_touched = 0
+    for source in sources:
+        reached = search(indptr, indices, source, queue, distance)
+        for node in queue[1:reached]:
+            if colors[node] >= color:
+                slot = representatives[node] * width + distance[node]
+                if table[slot] == 0:
+                    touched[n_touched] = slot
+                    n_touched += 1
+                table[slot] += 1
+        distance[queue[:reached]] = -1
+    return n_touched
 
 
 @compiled
@@ -114,31 +144,20 @@ def _count_pairs(
 
     for group, graph in enumerate(group_graphs):
         first, last, width = node_ptr[graph], node_ptr[graph + 1], longest[graph] + 1
-        own_indptr = indptr[first : last + 1] - indptr[first]
-        own_indices = indices[indptr[first] : indptr[last]]
-        own_color = colors[nodes[group_ptr[group]]]
-        n_touched = 0
+        sources = nodes[group_ptr[group] : group_ptr[group + 1]] - first
+        own_colors = colors[first:last]
+        links = (indptr[first : last + 1] - indptr[first], indices[indptr[first] : indptr[last]])
+        n_touched = _tally(links, own_colors, representatives[first:last], sources, width, (queue, distance), table, touched)
 
-        for position in range(group_ptr[group], group_ptr[group + 1]):
-            reached = search(own_indptr, own_indices, nodes[position] - first, queue, distance)
-            for other in queue[1:reached]:
-                if colors[first + other] >= own_color:
-                    slot = representatives[first + other] * width + distance[other]
-                    if table[slot] == 0:
-                        touched[n_touched] = slot
-                        n_touched += 1
-                    table[slot] += 1
-            distance[queue[:reached]] = -1
-
+        color = own_colors[sources[0]]
         for slot in touched[:n_touched]:
-            other_color = colors[first + slot // width]
-            count = table[slot]
+            other_color, count = own_colors[slot // width], table[slot]
             table[slot] = 0
-            entry = ((own_color * n_colors + other_color) * n_distances + slot % width) * n_graphs + graph
-            if other_color == own_color:
+            entry = ((color * n_colors + other_color) * n_distances + slot % width) * n_graphs + graph
+            if other_color == color:
                 back -= 1
                 entries[back], counts[back] = entry, count
-            elif is_shared[own_color] and is_shared[other_color]:
+            elif is_shared[color] and is_shared[other_color]:
                 entries[front], counts[front] = entry, count
                 front += 1
             else:

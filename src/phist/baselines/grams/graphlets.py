@@ -19,7 +19,8 @@ SMALLEST, LARGEST = 3, 5  # nodes of a graphlet, as in GraKeL
 def graphlet_gram(graphs: GraphSet, samples: int, seed: int) -> Gram:
     """The kernel of Shervashidze et al. (2009) by sampling: inner products of `graphlet_counts`.
 
-    What is random comes from the seed and the size of the graph.
+    What is random comes from the seed and the size of the graph. GraKeL counts a kind of graphlet once too often in every graph
+    but the first that shows it; that is not repeated here.
     """
     counts = np.zeros((len(graphs), n_kinds()))
     with SlowProgress("graphlets", len(graphs), show=None) as progress:

@@ -80,7 +80,7 @@ def _eigenvectors(graph: Graph, count: int) -> tuple[NDArray[np.float64], NDArra
             values, vectors = eigsh(adjacency, k=count, ncv=10 * count, v0=start)
             return values, vectors
         except ArpackNoConvergence:
-            pass
+            pass  # the dense solver takes longer and always gets there
     values, vectors = np.linalg.eigh(adjacency.toarray())
     return values, vectors
 

@@ -5,6 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from scipy.special import binom
 from sklearn.svm import OneClassSVM
@@ -72,7 +73,7 @@ def node_weights(graph: Graph) -> NDArray[np.float64]:
     """The dual coefficients of a one-class machine whose kernel is the adjacency matrix, shifted to have no negative eigenvalue."""
     kernel = graph.adjacency().toarray()
     np.fill_diagonal(kernel, 0.0)
-    least = _least_eigenvalue(graph, kernel)
+    least = _least_eigenvalue(kernel)
     if least < _NEGATIVE:
         kernel /= -least
         np.fill_diagonal(kernel, 1.0)
@@ -82,11 +83,11 @@ def node_weights(graph: Graph) -> NDArray[np.float64]:
     return weights
 
 
-def _least_eigenvalue(graph: Graph, adjacency: NDArray[np.float64]) -> float:
-    if graph.n_nodes > _DENSE:
-        start = np.random.default_rng(graph.n_nodes).normal(size=graph.n_nodes)
+def _least_eigenvalue(matrix: NDArray[np.float64]) -> float:
+    if len(matrix) > _DENSE:
+        start = np.random.default_rng(len(matrix)).normal(size=len(matrix))
         try:
-            return float(eigsh(graph.adjacency(), k=1, which="SA", v0=start, return_eigenvectors=False)[0])
+            return float(eigsh(csr_array(matrix), k=1, which="SA", v0=start, return_eigenvectors=False)[0])
         except ArpackNoConvergence:
-            pass
-    return float(eigvalsh(adjacency, subset_by_index=(0, 0))[0])
+            pass  # the dense solver takes longer and always gets there
+    return float(eigvalsh(matrix, subset_by_index=(0, 0))[0])
