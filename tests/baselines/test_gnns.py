@@ -59,7 +59,7 @@ def test_layers_equal_those_on_edge_lists_in_value_and_gradient(kind, theirs):
     graphs = random_graphs(seed=0)
     (level,) = GnnGraphs(graphs, normalized=kind == "gcn").batch(np.arange(len(graphs))).levels
     ours, theirs = _convolution(kind, 4, 3), theirs()
-    theirs.load_state_dict(ours.state_dict())
+    theirs.load_state_dict(ours.layer.state_dict())
     results, gradients = [], []
     for apply in (lambda x: ours(x, level), lambda x: theirs(x, edge_list(graphs)).relu()):
         x = torch.randn(graphs.n_nodes, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
@@ -75,10 +75,10 @@ def test_isomorphism_layers_equal_that_on_edge_lists(kind):
     graphs = random_graphs(seed=1)
     (level,) = GnnGraphs(graphs).batch(np.arange(len(graphs))).levels
     ours = _convolution(kind, 4, 3)
-    theirs = pyg.GINConv(ours.nn, train_eps=kind == "gin-eps")
+    theirs = pyg.GINConv(ours.layer.nn, train_eps=kind == "gin-eps")
     x = torch.randn(graphs.n_nodes, 4, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(ours(x, level), theirs(x, edge_list(graphs)))
-    assert ours.eps.requires_grad == (kind == "gin-eps")
+    assert ours.layer.eps.requires_grad == (kind == "gin-eps")
 
 
 @settings(max_examples=30, deadline=None)

@@ -5,17 +5,16 @@ Geometric has edge lists, and aggregates by one product with a symmetric sparse 
 """
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from types import ModuleType
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from phist.baselines.gnn_batches import GnnBatch, Level
 from phist.extras import require
-
-pyg = require("torch_geometric.nn", "gnn", "a graph neural network of the study")
 
 Convolution = Literal["gcn", "gin-0", "gin-eps", "sage", "graph"]
 Readout = Literal["mean", "attention", "set2set"]
@@ -93,51 +92,45 @@ class GnnNetwork(nn.Module):
         return scores
 
 
-def _aggregate(convolution: Any, edge_index: Level, x: Tensor | tuple[Tensor, Tensor], **unused: Any) -> Tensor:
-    """What stands in for the passing of messages along an edge list."""
+class SparseLayer(nn.Module):
+    """One of PyTorch Geometric's layers that takes a level instead of an edge list.
+
+    Args:
+        layer: the layer; the passing of messages, and nothing else of it, is replaced.
+        activation: what follows it.
+    """
+
+    def __init__(self, layer: Any, activation: nn.Module) -> None:
+        super().__init__()
+        layer.propagate = partial(_aggregate, layer.aggr)
+        self.layer, self.activation = layer, activation
+
+    def forward(self, x: Tensor, level: Level) -> Tensor:
+        result: Tensor = self.activation(self.layer(x, level))
+        return result
+
+
+def _aggregate(how: str, edge_index: Level, *, x: Tensor | tuple[Tensor, Tensor], **unused: Any) -> Tensor:
     signal = x if isinstance(x, Tensor) else x[0]
-    return edge_index.mean(signal) if convolution.aggr == "mean" else edge_index.sum(signal)
+    return edge_index.mean(signal) if how == "mean" else edge_index.sum(signal)
 
 
-class _GCN(pyg.GCNConv):  # type: ignore[misc, name-defined]  # of an optional library without types
-    propagate = _aggregate
-
-    def forward(self, x: Tensor, level: Level) -> Tensor:
-        return F.relu(super().forward(x, level))
-
-
-class _Sage(pyg.SAGEConv):  # type: ignore[misc, name-defined]
-    propagate = _aggregate
-
-    def forward(self, x: Tensor, level: Level) -> Tensor:
-        return F.relu(super().forward(x, level))
-
-
-class _Graph(pyg.GraphConv):  # type: ignore[misc, name-defined]
-    propagate = _aggregate
-
-    def forward(self, x: Tensor, level: Level) -> Tensor:
-        return F.relu(super().forward(x, level))
-
-
-class _Gin(pyg.GINConv):  # type: ignore[misc, name-defined]
-    propagate = _aggregate
-
-
-def _convolution(kind: Convolution, inputs: int, outputs: int) -> nn.Module:
+def _convolution(kind: Convolution, inputs: int, outputs: int) -> SparseLayer:
+    pyg = _pyg()
     if kind == "gcn":
-        return _GCN(inputs, outputs, normalize=False)  # arcs come with their weights
+        return SparseLayer(pyg.GCNConv(inputs, outputs, normalize=False), nn.ReLU())  # arcs come with their weights
     if kind == "sage":
-        return _Sage(inputs, outputs, aggr="mean")
+        return SparseLayer(pyg.SAGEConv(inputs, outputs, aggr="mean"), nn.ReLU())
     if kind == "graph":
-        return _Graph(inputs, outputs, aggr="mean")
+        return SparseLayer(pyg.GraphConv(inputs, outputs, aggr="mean"), nn.ReLU())
     perceptron = nn.Sequential(
         nn.Linear(inputs, outputs), nn.ReLU(), nn.Linear(outputs, outputs), nn.ReLU(), nn.BatchNorm1d(outputs)
     )
-    return _Gin(perceptron, train_eps=kind == "gin-eps")
+    return SparseLayer(pyg.GINConv(perceptron, train_eps=kind == "gin-eps"), nn.Identity())
 
 
 def _readout(kind: Readout, hidden: int) -> nn.Module:
+    pyg = _pyg()
     if kind == "attention":
         module: nn.Module = pyg.AttentionalAggregation(nn.Linear(hidden, 1))
     elif kind == "set2set":
@@ -145,3 +138,7 @@ def _readout(kind: Readout, hidden: int) -> nn.Module:
     else:
         module = pyg.MeanAggregation()
     return module
+
+
+def _pyg() -> ModuleType:
+    return require("torch_geometric.nn", "gnn", "a graph neural network of the study")

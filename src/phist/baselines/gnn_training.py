@@ -1,5 +1,6 @@
 """Training one graph neural network: Adam, a learning rate that halves, and the epoch with the lowest validation loss."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -47,6 +48,12 @@ class Run:
         """Those of the best epoch."""
         return self.history[self.best]
 
+    @property
+    def lowest_loss(self) -> float:
+        """Of the validation graphs; infinite where it is not a number, so that any number is lower."""
+        loss = float(self.figures["validation_loss"])
+        return math.inf if math.isnan(loss) else loss
+
 
 def train(
     make_network: Callable[[], Network],
@@ -85,7 +92,7 @@ def train(
                 }
             )
             tick()
-            if run.best < 0 or validation_loss < run.figures["validation_loss"]:
+            if run.best < 0 or validation_loss < run.lowest_loss:
                 run.best, run.state = epoch, {name: value.clone() for name, value in network.state_dict().items()}
             if epoch - run.best >= plan.patience:
                 break

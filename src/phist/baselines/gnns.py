@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,24 +54,27 @@ class GraphNeuralNetwork(Method):
         _check_parts(self.name, task)
         architecture = ARCHITECTURES[self.name]
         graphs = _prepared(task, architecture, options)
-        self.account = Account(notes=_notes(architecture, options))
-        self._n_classes = task.n_classes
+        self.account, self._n_classes = Account(notes=_notes(architecture, options)), task.n_classes
         lowest = math.inf
         grid = list(product(options.layers, options.hidden))
         with SlowProgress(f"training {self.name}", len(grid) * options.epochs, show=None) as bar:
             for number, (layers, hidden) in enumerate(grid):
-                network, run = _trained(task, architecture, graphs, options, layers, hidden, tick=lambda: bar.advance(1))
+                needed = graphs.down_to(architecture.coarsenings(layers))
+                network, run = _trained(task, architecture, needed, options, layers, hidden, tick=lambda: bar.advance(1))
                 bar.advance_to((number + 1) * options.epochs)
-                settings = {"layers": layers, "hidden": hidden, "epoch": run.best}
-                figures = {name: run.figures[name] for name in ("validation_loss", "validation_accuracy")}
-                self.account.tried.append(settings | {"epochs": len(run.history)} | figures)
-                if lowest == math.inf or figures["validation_loss"] < lowest:
-                    lowest = figures["validation_loss"]
-                    self._network, self._graphs = network, graphs.down_to(architecture.coarsenings(layers))
-                    self.account.chosen, self.account.history = settings, run.history
-                    self.account.validation_accuracy = figures["validation_accuracy"]
+                is_best = number == 0 or run.lowest_loss < lowest
+                self._note({"layers": layers, "hidden": hidden, "epoch": run.best}, run, is_best)
+                if is_best:
+                    lowest, self._network, self._graphs = run.lowest_loss, network, needed
         self.account.training_accuracy = measure(self._network, part_of(self._graphs, task.labels, task.training))[1]
         return self
+
+    def _note(self, settings: dict[str, Any], run: "Run", is_best: bool) -> None:
+        figures = {name: run.figures[name] for name in ("validation_loss", "validation_accuracy")}
+        self.account.tried.append(settings | {"epochs": len(run.history)} | figures)
+        if is_best:
+            self.account.chosen, self.account.history = settings, run.history
+            self.account.validation_accuracy = figures["validation_accuracy"]
 
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         from phist.baselines.gnn_training import probabilities_of
@@ -167,7 +170,6 @@ def _trained(
     from phist.baselines.gnn_models import GnnNetwork
     from phist.baselines.gnn_training import Plan, part_of, train
 
-    graphs = graphs.down_to(architecture.coarsenings(layers))
     plan = Plan(options.epochs, options.patience, options.batch_size, options.learning_rate, options.halve_every, task.seed)
     return train(
         lambda: GnnNetwork(architecture, graphs.n_features, hidden, layers, task.n_classes),
