@@ -49,7 +49,7 @@ def load_published() -> Published:
 
 
 def _rows(table: dict[str, dict[str, Any]]) -> dict[str, PublishedRow]:
-    rows = {}
+    rows: dict[str, PublishedRow] = {}
     for name, values in table.items():
         printed = dict(values)
         label, beside = printed.pop("label"), printed.pop("beside", [name])

@@ -1,0 +1,67 @@
+"""Blocks of Markdown files that are written from records, so that no figure in a document is ever typed by hand.
+
+A block stands between two comments, ``<!-- results:begin main ../experiments/paper -->`` and ``<!-- results:end -->``: the
+name of a table, and the folders of the records as seen from the document.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from phist.errors import ConfigError, GraphInputError, check_choice
+from phist.files import atomic_path
+from phist.report.differences import difference_table
+from phist.report.ranks import ranks_table
+from phist.report.render import to_markdown
+from phist.report.study import Study, load_study
+from phist.report.summary import OURS, summary_markdown
+from phist.report.tables import NO_RECORDS, generalisation_table, main_table
+
+BLOCKS: dict[str, Callable[[Study], str]] = {
+    "summary": summary_markdown,
+    "main": lambda study: to_markdown(main_table(study)),
+    "generalisation": lambda study: to_markdown(generalisation_table(study)),
+    "differences": lambda study: to_markdown(difference_table(study, OURS)),
+    "ranks": lambda study: to_markdown(ranks_table(study)),
+}
+_BLOCK = re.compile(r"(<!-- results:begin (\S+) (\S[^\n]*?) -->\n)(.*?)(<!-- results:end -->)", re.DOTALL)
+_MARK = "<!-- results:"
+
+
+def current_text(document: str | Path) -> str:
+    """The document as it should be now: every block made afresh from its records."""
+    document = Path(document)
+    try:
+        text = document.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GraphInputError(f"{document} cannot be read: {error}; give a Markdown file") from error
+    found = _BLOCK.findall(text)
+    if not found or text.count(_MARK) != 2 * len(found):
+        raise ConfigError(
+            f"{document} has {text.count(_MARK)} marks of results, which make {len(found)} whole blocks; a block begins with "
+            "'<!-- results:begin TABLE FOLDERS -->' and ends with '<!-- results:end -->', each on a line of its own"
+        )
+    # Several blocks of one document tend to be of one study, which is then read once.
+    study_of = cache(lambda folders: load_study(*(document.parent / folder for folder in folders.split())))
+    return _BLOCK.sub(lambda block: f"{block[1]}\n{_content(block[2], study_of(block[3]))}\n{block[5]}", text)
+
+
+def is_current(document: str | Path) -> bool:
+    """Whether all blocks of a document agree with their records."""
+    return current_text(document) == Path(document).read_text(encoding="utf-8")
+
+
+def update_document(document: str | Path) -> bool:
+    """Write all blocks afresh; whether anything changed."""
+    text = current_text(document)
+    if text == Path(document).read_text(encoding="utf-8"):
+        return False
+    with atomic_path(document) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return True
+
+
+def _content(table: str, study: Study) -> str:
+    check_choice("table", table, BLOCKS)
+    return NO_RECORDS + "\n" if study.setting is None else BLOCKS[table](study)

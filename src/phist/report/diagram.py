@@ -1,0 +1,71 @@
+"""The critical-difference diagram of ranks, as markup for the report or as a figure."""
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from phist.extras import require
+from phist.report.ranks import LEVEL, Ranks
+from phist.report.svg import tag, words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK = "#123456"  # stands for the colour of the text around the drawing, and is replaced by it
+MARGIN = {"left": 0.2, "right": 0.8, "top": 0.92, "bottom": 0.02}
+
+
+def plot_ranks(ranks: Ranks) -> "Figure":
+    """Mean ranks on a line; bars join methods that Nemenyi's test cannot tell apart."""
+    posthocs = require("scikit_posthocs", "report", "the critical-difference diagram")
+    figure: Figure = require("matplotlib.figure", "report", "drawing").Figure(figsize=(9, 1.1 + 0.17 * len(ranks.labels)))
+    figure.subplots_adjust(**MARGIN)
+    axes = figure.subplots()
+    means = ranks.means
+    significance = posthocs.posthoc_nemenyi_friedman(_named(ranks))
+    with require("matplotlib", "report", "drawing").rc_context({"font.size": 9}):
+        posthocs.critical_difference_diagram(
+            means,
+            significance,
+            ax=axes,
+            alpha=LEVEL,
+            text_h_margin=0.15,
+            label_fmt_left="{label} {rank:.1f}",
+            label_fmt_right="{rank:.1f} {label}",
+            color_palette=dict.fromkeys(means, INK),
+            crossbar_props={"color": INK},
+            elbow_props={"linewidth": 0.8},
+        )
+    _recolour(axes)
+    return figure
+
+
+def diagram_html(ranks: Ranks | None) -> str:
+    """The diagram with its explanation; nothing where there is nothing to rank."""
+    if ranks is None:
+        return ""
+    what = "Mean ranks by accuracy; 1 is the best. Bars join methods that cannot be told apart at the level of 5 percent. "
+    drawing = tag("figure", _svg(plot_ranks(ranks)), class_="diagram")
+    return tag("p", words(ranks.power())) + drawing + tag("p", words(what + ranks.summary()))
+
+
+def _named(ranks: Ranks) -> Any:
+    pandas = require("pandas", "report", "the critical-difference diagram")
+    return pandas.DataFrame(ranks.accuracies, columns=list(ranks.labels))
+
+
+def _recolour(axes: Any) -> None:
+    axes.tick_params(colors=INK)
+    for spine in axes.spines.values():
+        spine.set_color(INK)
+    for text in axes.texts:
+        text.set_color(INK)
+
+
+def _svg(figure: "Figure") -> str:
+    """The drawing without what belongs to a file of its own, in the colour and font of the page."""
+    buffer = StringIO()
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "phist", "font.family": "sans-serif"}
+    with require("matplotlib", "report", "drawing").rc_context(settings):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :].replace(INK, "currentColor").replace("<svg ", '<svg role="img" aria-label="Mean ranks" ', 1)

@@ -1,0 +1,155 @@
+"""The figures of the report: one small panel a dataset, drawn as markup that follows the page's colours."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from phist.report.study import Result
+from phist.report.svg import Scale, linear_scale, log_scale, points, short, tag, words, x_axis, y_axis
+
+WIDTH, HEIGHT = 360.0, 250.0
+LEFT, RIGHT, TOP, BOTTOM = 40.0, 350.0, 20.0, 212.0
+LETTER, LINE = 5.3, 10.0  # about the size of a letter in a label, for keeping labels apart
+MARKS = {"phist": "circle", "kernel": "square", "gnn": "diamond", "descriptor": "triangle", "floor": "cross"}
+_SHAPES = {
+    "circle": "M-4.5,0a4.5,4.5 0 1,0 9,0a4.5,4.5 0 1,0 -9,0Z",
+    "square": "M-4,-4H4V4H-4Z",
+    "diamond": "M0,-5.4L5.4,0L0,5.4L-5.4,0Z",
+    "triangle": "M0,-5L5,4H-5Z",
+    "cross": "M-4,-1.3H-1.3V-4H1.3V-1.3H4V1.3H1.3V4H-1.3V1.3H-4Z",
+}
+Box = tuple[float, float, float, float]
+Curve = list[tuple[float, float]]
+
+
+def mark(family: str, x: float = 0.0, y: float = 0.0) -> str:
+    """The sign of a family: a shape and a colour, so that neither alone must be told apart."""
+    shape = _SHAPES[MARKS.get(family, "circle")]
+    return tag("path", class_=f"mark family-{family}", d=shape, transform=f"translate({x:.1f},{y:.1f})")
+
+
+def plot_accuracy_against_time(results: Sequence[Result]) -> str:
+    """One dataset: mean test accuracy of every method against the mean time of a fold."""
+    known = [result for result in results if result.seconds]
+    if not known:
+        return ""
+    across = log_scale([result.seconds for result in known], LEFT, RIGHT)
+    up = linear_scale([result.mean for result in known], BOTTOM, TOP)
+    parts = [x_axis(across, TOP, BOTTOM, "seconds a fold"), y_axis(up, LEFT, RIGHT, "accuracy [%]")]
+    taken: list[Box] = [_around(across(result.seconds), up(result.mean)) for result in known]
+    for result in sorted(known, key=lambda result: (result.family != "phist", -result.mean)):
+        x, y = across(result.seconds), up(result.mean)
+        parts.append(_link(result, mark(result.family, x, y)))
+        parts.append(_label(result.label, x, y, taken))
+    return _panel(results[0].dataset, "Accuracy against time", parts, HEIGHT)
+
+
+def plot_folds(results: Sequence[Result]) -> str:
+    """One dataset: the test accuracies of all folds of every method, with median, quartiles and reach of the others."""
+    known = sorted((result for result in results if result.accuracies), key=lambda result: -result.mean)
+    if not known:
+        return ""
+    left, row = 118.0, 17.0
+    bottom = TOP + row * len(known)
+    across = linear_scale([value for result in known for value in result.accuracies.values()], left, RIGHT, margin=0.03)
+    parts = [x_axis(across, TOP - 4, bottom, "test accuracy of a fold [%]")]
+    for number, result in enumerate(known):
+        y = TOP + row * (number + 0.5)
+        name = tag("text", words(result.label), class_="label", x=left - 8, y=y + 3.5, text_anchor="end")
+        parts.append(_link(result, name + _box(result, across, y)))
+    return _panel(results[0].dataset, "Accuracy of every fold", parts, bottom + 38)
+
+
+def plot_training(result: Result) -> str:
+    """One method on one dataset: accuracy on training and validation graphs by epoch, thin for a fold, thick for the mean."""
+    curves = {key: result.curves(key) for key in ("accuracy", "validation_accuracy")}
+    everything = [pair for found in curves.values() for curve in found for pair in curve]
+    longest = max((epoch for epoch, _ in everything), default=0)
+    if longest < 2:
+        return ""
+    width, height, right, bottom = 230.0, 150.0, 222.0, 116.0
+    across = Scale(1, longest, LEFT - 8, right)
+    up = linear_scale([value for _, value in everything], bottom, TOP)
+    parts = [x_axis(across, TOP, bottom, "epoch"), y_axis(up, LEFT - 8, right)]
+    for key, found in curves.items():
+        parts += [_curve(curve, across, up, f"fold {key}") for curve in found]
+        if found:
+            parts.append(_curve(_mean_curve(found), across, up, f"mean {key}"))
+    parts.append(tag("text", words(result.label), class_="title", x=LEFT - 8, y=12))
+    title = f"Training of {result.label} on {result.dataset}"
+    return _link(result, _drawing(title, "".join(parts), width, height), element="div")
+
+
+def _box(result: Result, across: Scale, y: float) -> str:
+    low, first, middle, third, high = (
+        across(float(value)) for value in np.percentile(list(result.accuracies.values()), [0, 25, 50, 75, 100])
+    )
+    parts = [
+        tag("line", class_="reach", x1=low, x2=high, y1=y, y2=y),
+        tag("rect", class_=f"box family-{result.family}", x=first, y=y - 5, width=max(third - first, 1.0), height=10, rx=2),
+        tag("line", class_="median", x1=middle, x2=middle, y1=y - 5, y2=y + 5),
+    ]
+    parts += [tag("circle", class_="fold", cx=across(value), cy=y, r=1.7) for value in result.accuracies.values()]
+    return "".join(parts)
+
+
+def _curve(curve: Curve, across: Scale, up: Scale, kind: str) -> str:
+    return tag("polyline", class_=f"curve {kind}", points=points([(across(epoch), up(value)) for epoch, value in thinned(curve)]))
+
+
+def thinned(curve: Curve, most: int = 80) -> Curve:
+    """At most so many points of a curve, evenly chosen with its end: more than that cannot be seen."""
+    if len(curve) <= most:
+        return curve
+    return [curve[int(place)] for place in np.linspace(0, len(curve) - 1, most)]
+
+
+def _mean_curve(curves: Sequence[Curve]) -> Curve:
+    """The mean over folds, as long as at least half of them still train: a few long ones alone would make it jump."""
+    values = defaultdict(list)
+    for curve in curves:
+        for epoch, value in curve:
+            values[epoch].append(value)
+    return [(epoch, float(np.mean(found))) for epoch, found in sorted(values.items()) if 2 * len(found) >= len(curves)]
+
+
+def _link(result: Result, content: str, element: str = "g") -> str:
+    """What opens the cell's records when it is clicked."""
+    title = tag("title", words(_summary(result))) if element == "g" else ""
+    return tag(element, title, content, class_="opens", data_method=result.label, data_dataset=result.dataset)
+
+
+def _summary(result: Result) -> str:
+    spread = "" if result.deviation is None else f" ± {result.deviation:.1f}"
+    return f"{result.label} on {result.dataset}: {result.mean:.1f}{spread} %, {short(result.seconds)} s a fold"
+
+
+def _label(text: str, x: float, y: float, taken: list[Box]) -> str:
+    """A label beside its mark where there is room; none where there is not, as the mark itself tells on demand."""
+    width = LETTER * len(text)
+    for left, base, anchor in ((x + 7, y + 3, "start"), (x - 7 - width, y + 3, "end"), (x - width / 2, y - 8, "middle")):
+        box = (left, base - LINE + 2, left + width, base + 2)
+        if left >= LEFT and left + width <= RIGHT + 6 and box[1] >= 12 and not any(_overlap(box, other) for other in taken):
+            taken.append(box)
+            at = {"start": left, "end": left + width, "middle": x}[anchor]
+            return tag("text", words(text), class_="label", x=at, y=base, text_anchor=anchor)
+    return ""
+
+
+def _around(x: float, y: float) -> Box:
+    return (x - 5, y - 5, x + 5, y + 5)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _panel(dataset: str, what: str, parts: list[str], height: float) -> str:
+    drawing = _drawing(f"{what} on {dataset}", "".join(parts), WIDTH, height)
+    return tag("figure", tag("figcaption", words(dataset)), drawing, class_="panel")
+
+
+def _drawing(title: str, content: str, width: float, height: float) -> str:
+    box = f"0 0 {width:.0f} {height:.0f}"
+    return tag("svg", content, viewBox=box, role="img", aria_label=title, preserveAspectRatio="xMidYMid meet")

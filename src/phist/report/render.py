@@ -1,0 +1,145 @@
+"""A table as text, Markdown, LaTeX or JSON."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from phist.errors import check_choice
+from phist.report.published import Figure
+from phist.report.tables import Entry, Row, Table
+
+NOTHING = "\N{EN DASH}"  # where nothing was run
+FORMATS = ("text", "markdown", "latex", "json")
+_LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "\N{EN DASH}": "--",
+    "ε": r"$\epsilon$",
+}
+
+
+def render(table: Table, form: str = "text") -> Any:
+    """The table in one of the formats: a string, or for ``json`` plain values."""
+    check_choice("format", form, FORMATS)
+    if form == "json":
+        return to_json(table)
+    written: str = {"text": to_text, "markdown": to_markdown, "latex": to_latex}[form](table)
+    return written
+
+
+def to_text(table: Table) -> str:
+    """Aligned columns; published figures stand below the measured ones, and a star marks the best."""
+    lines = [["", *table.columns]]
+    for rows in _groups(table):
+        lines.append([])
+        for row in rows:
+            lines.append([row.label, *(entry_text(entry) + ("*" if entry.best else "") for entry in row.entries)])
+            if row.published:
+                lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
+    widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
+    body = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
+    return "\n".join([table.title, "", *body, "", *_notes(table), *table.legend]) + "\n"
+
+
+def to_markdown(table: Table) -> str:
+    """A table that also reads well unrendered; published figures in italics below the measured ones."""
+    lines = [
+        f"**{_markdown(table.title)}**",
+        "",
+        "| | " + " | ".join(table.columns) + " |",
+        "|---" * (len(table.columns) + 1) + "|",
+    ]
+    for rows in _groups(table):
+        for row in rows:
+            cells = [_markdown_entry(entry, row) for entry in row.entries]
+            lines.append(f"| {_markdown(row.label)} | {' | '.join(cells)} |")
+    remarks = [_markdown(text) for text in (*_notes(table), *table.legend)]
+    italics = ["In italics: published.", ""] if any(row.published for row in table.rows) else []
+    return "\n".join([*lines, "", *italics, *(f"- {text}" for text in remarks)]) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    """A ``tabular`` in the style of booktabs, with its notes below."""
+    lines = [r"\begin{tabular}{l" + "c" * len(table.columns) + "}", r"\toprule", _latex_line(["", *table.columns])]
+    for rows in _groups(table):
+        lines.append(r"\midrule")
+        for row in rows:
+            cells = [_latex(entry_text(entry)) for entry in row.entries]
+            cells = [rf"\textbf{{{cell}}}" if entry.best else cell for cell, entry in zip(cells, row.entries, strict=True)]
+            lines.append(" & ".join([_latex(row.label), *cells]) + r" \\")
+            if row.published:
+                lines.append(_latex_line([r"published", *(figure_text(entry.published) for entry in row.entries)]))
+    notes = [rf"\par\footnotesize {_latex(text)}" for text in (*_notes(table), *table.legend)]
+    return "\n".join([f"% {table.title}", *lines, r"\bottomrule", r"\end{tabular}", *notes]) + "\n"
+
+
+def to_json(table: Table) -> dict[str, Any]:
+    """Plain values: one object a row, its entries by column."""
+    rows = [
+        {**asdict(row), "entries": {column: asdict(entry) for column, entry in zip(table.columns, row.entries, strict=True)}}
+        for row in table.rows
+    ]
+    return {**asdict(table), "rows": rows}
+
+
+def entry_text(entry: Entry) -> str:
+    """An entry as measured: mean, deviation, how much of it exists if not all, and the number of its note.
+
+    >>> entry_text(Entry(88.25, 6.6, folds=7, expected=10, note=1))
+    '88.2 ± 6.6 [7/10] (1)'
+    """
+    note = f" ({entry.note})" if entry.note else ""
+    if entry.mean is None:
+        return (entry.absent or NOTHING) + note
+    if entry.interval is not None:
+        return f"{entry.mean:+.1f} [{entry.interval[0]:.1f}, {entry.interval[1]:.1f}]{note}"
+    spread = "" if entry.deviation is None else f" ± {entry.deviation:.1f}"
+    part = "" if entry.complete else f" [{entry.folds}/{entry.expected}]"
+    return f"{entry.mean:.1f}{spread}{part}{note}"
+
+
+def figure_text(figure: Figure | None) -> str:
+    """A published figure."""
+    if figure is None:
+        return NOTHING
+    return f"{figure.mean:.1f}" + ("" if figure.deviation is None else f" ± {figure.deviation:.1f}")
+
+
+def _groups(table: Table) -> list[list[Row]]:
+    """The rows between two rules."""
+    if not table.grouped:
+        return [list(table.rows)]
+    return [list(rows) for _, rows in groupby(table.rows, key=lambda row: row.family)]
+
+
+def _aligned(line: list[str], widths: list[int]) -> list[str]:
+    sides: list[Callable[[str, int], str]] = [str.ljust, *[str.rjust] * (len(widths) - 1)]
+    return [side(text, width) for text, width, side in zip(line, widths, sides, strict=False)]
+
+
+def _notes(table: Table) -> list[str]:
+    return [f"({number}) {note}" for number, note in enumerate(table.notes, 1)]
+
+
+def _markdown_entry(entry: Entry, row: Row) -> str:
+    measured = f"**{entry_text(entry)}**" if entry.best else entry_text(entry)
+    return f"{measured}<br>*{figure_text(entry.published)}*" if row.published and entry.published else measured
+
+
+def _markdown(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    for sign in "\\`*_|<>[]":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+def _latex_line(cells: list[str]) -> str:
+    return " & ".join(map(_latex, cells)) + r" \\"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX_SPECIAL.get(sign, sign) for sign in text)

@@ -1,0 +1,223 @@
+"""Study: the records of a folder, gathered into one result for each method and dataset."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phist.errors import ConfigError
+from phist.evaluation.records import Record, load_records
+from phist.evaluation.splits import FOLDS
+from phist.evaluation.statistics import mean_and_deviation
+from phist.report.order import family_of, method_place, sort_datasets
+
+Fold = tuple[int, int]  # number of the shuffle, number of the fold
+Setting = tuple[str, bool]  # protocol, and whether graphs that look alike are kept together
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is known of one method on one dataset.
+
+    Attributes:
+        label: what tables call the method.
+        records: those that ended well, in the order of shuffles, folds and seeds.
+        failed: those that ended with an error.
+        skipped: why the method does not run on this dataset, if so.
+        repeats: shuffles of the whole study, which says how many records there should be.
+        left_out: records of the same label that were made with other options, or other content of the dataset, before.
+    """
+
+    label: str
+    method: str
+    dataset: str
+    records: tuple[Record, ...] = ()
+    failed: tuple[Record, ...] = ()
+    skipped: str | None = None
+    repeats: int = 1
+    left_out: int = 0
+
+    @property
+    def family(self) -> str:
+        return family_of(self.method)
+
+    @property
+    def expected(self) -> int:
+        """How many records a complete result has: one for every fold, shuffle and seed."""
+        return FOLDS * self.repeats * max(1, len({record.cell.seed for record in self.records}))
+
+    @property
+    def complete(self) -> bool:
+        return len(self.records) == self.expected
+
+    @cached_property
+    def accuracies(self) -> dict[Fold, float]:
+        """Test accuracy of every fold in percent, the mean over seeds."""
+        return self._by_fold(lambda record: record.accuracy)
+
+    @cached_property
+    def gaps(self) -> dict[Fold, float]:
+        """Training accuracy minus test accuracy of every fold, in points."""
+        return self._by_fold(_gap)
+
+    @cached_property
+    def splits(self) -> dict[Fold, frozenset[str]]:
+        """The hashes of the splits of every fold, one for each seed where seeds have splits of their own."""
+        found: dict[Fold, set[str]] = defaultdict(set)
+        for record in self.records:
+            found[record.cell.repeat, record.cell.fold].add(record.split)
+        return {fold: frozenset(splits) for fold, splits in found.items()}
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(list(self.accuracies.values())))
+
+    @property
+    def deviation(self) -> float | None:
+        return deviation(self.accuracies.values())
+
+    @property
+    def seconds(self) -> float:
+        """Mean wall time of a fold."""
+        return float(np.mean([record.seconds for record in self.records])) if self.records else 0.0
+
+    def curves(self, measure: str) -> list[list[tuple[float, float]]]:
+        """For every record that has such a history: epochs from 1, and the measure in percent."""
+        found = (history_curve(record.account.history, measure) for record in self.records)
+        return [[(epoch, 100 * value) for epoch, value in curve] for curve in found if curve]
+
+    def _by_fold(self, measure: Callable[[Record], float | None]) -> dict[Fold, float]:
+        values = defaultdict(list)
+        for record in self.records:
+            if (value := measure(record)) is not None:
+                values[record.cell.repeat, record.cell.fold].append(100 * value)
+        return {fold: float(np.mean(found)) for fold, found in sorted(values.items())}
+
+
+@dataclass(frozen=True)
+class Study:
+    """All results of one protocol."""
+
+    setting: Setting | None = None  # none where there are no records
+    results: tuple[Result, ...] = ()
+    name: str = "study"
+    _index: dict[tuple[str, str], Result] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", {(result.label, result.dataset): result for result in self.results})
+
+    @cached_property
+    def datasets(self) -> list[str]:
+        return sort_datasets(result.dataset for result in self.results)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The rows of a table, family by family."""
+        methods = {result.label: result.method for result in self.results}
+        return sorted(methods, key=lambda label: method_place(label, methods[label]))
+
+    def result(self, label: str, dataset: str) -> Result | None:
+        """What is known of a method on a dataset; nothing, if it was never asked for."""
+        return self._index.get((label, dataset))
+
+    def need(self, label: str, dataset: str) -> Result:
+        """A result that is known to be there."""
+        return self._index[label, dataset]
+
+    def measured(self, dataset: str) -> list[Result]:
+        """The results on a dataset that have at least one record that ended well, in the order of rows."""
+        found = (self.result(label, dataset) for label in self.labels)
+        return [result for result in found if result is not None and result.records]
+
+    def family(self, label: str) -> str:
+        return next(result.family for result in self.results if result.label == label)
+
+    @property
+    def records(self) -> list[Record]:
+        return [record for result in self.results for record in result.records]
+
+
+def load_study(*folders: str | Path, protocol: str | None = None, no_duplicates: bool | None = None) -> Study:
+    """The study whose records are in one or more folders; a folder that is not there has none."""
+    records = {record.hash: record for folder in folders for record in load_records(folder)}
+    return make_study(records.values(), protocol, no_duplicates, " + ".join(Path(folder).name for folder in folders))
+
+
+def make_study(
+    records: Iterable[Record], protocol: str | None = None, no_duplicates: bool | None = None, name: str = "study"
+) -> Study:
+    """Gather records; those of different protocols are never mixed, so that one must be chosen where there are several."""
+    settings = defaultdict(list)
+    for record in records:
+        setting = (record.cell.protocol, record.cell.no_duplicates)
+        if protocol in (None, setting[0]) and no_duplicates in (None, setting[1]):
+            settings[setting].append(record)
+    if not settings:
+        return Study(name=name)
+    if len(settings) > 1:
+        raise ConfigError(
+            f"the study {name!r} has records of {' and '.join(map(describe, sorted(settings)))}, which cannot share a table; "
+            "choose one with --protocol, and with --no-duplicates or --duplicates"
+        )
+    setting, found = settings.popitem()
+    return Study(setting, tuple(_results(found)), name)
+
+
+def describe(setting: Setting) -> str:
+    """A protocol in words."""
+    protocol, no_duplicates = setting
+    return f"protocol {protocol}" + (" without duplicates across splits" if no_duplicates else "")
+
+
+def deviation(values: Iterable[float]) -> float | None:
+    """The sample deviation, where there is one."""
+    numbers = list(values)
+    return mean_and_deviation(numbers)[1] if len(numbers) > 1 else None
+
+
+def history_curve(history: Sequence[Mapping[str, Any]], measure: str) -> list[tuple[float, float]]:
+    """Epochs from 1 and the values of a measure, where a history has them."""
+    start = 1 if not history or history[0].get("epoch", 0) == 0 else 0
+    places = (float(row.get("epoch", place)) + start for place, row in enumerate(history))
+    pairs = zip(places, (row.get(measure) for row in history), strict=True)
+    return [(epoch, float(value)) for epoch, value in pairs if value is not None]
+
+
+def _results(records: Sequence[Record]) -> Iterable[Result]:
+    repeats = len({record.cell.repeat for record in records})
+    groups = defaultdict(list)
+    for record in records:
+        groups[record.cell.label, record.cell.dataset].append(record)
+    for (label, dataset), group in groups.items():
+        current = _current(group)
+        finished = [record for record in current if record.status == "ok"]
+        yield Result(
+            label,
+            current[0].cell.method,
+            dataset,
+            tuple(sorted(finished, key=lambda record: (record.cell.repeat, record.cell.fold, record.cell.seed))),
+            tuple(record for record in current if record.status == "failed"),
+            next((record.reason or "no reason given" for record in current if record.status == "skipped"), None),
+            repeats,
+            len(group) - len(current),
+        )
+
+
+def _current(records: Sequence[Record]) -> list[Record]:
+    """Those records that were made with the options of the one that finished last."""
+    last = max(records, key=lambda record: record.finished)
+    return [record for record in records if _configuration(record) == _configuration(last)]
+
+
+def _configuration(record: Record) -> tuple[object, ...]:
+    cell = record.cell
+    return (cell.method, repr(sorted(cell.options.items())), cell.fingerprint)
+
+
+def _gap(record: Record) -> float | None:
+    training, test = record.account.training_accuracy, record.accuracy
+    return None if training is None or test is None else training - test

@@ -1,0 +1,171 @@
+"""The tables of a study: test accuracies and generalisation errors, measured beside published."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from phist.report.order import family_of, method_place, sort_datasets
+from phist.report.published import Figure, PublishedRow, load_published
+from phist.report.study import Fold, Result, Study, describe, deviation
+
+NO_RECORDS = "No records exist yet; 'phist bench run' makes them."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell of a table. A mean without all its folds says how many of them it has."""
+
+    mean: float | None = None
+    deviation: float | None = None
+    folds: int = 0
+    expected: int = 0
+    interval: tuple[float, float] | None = None  # of a difference, which is then shown with its sign
+    published: Figure | None = None
+    best: bool = False
+    absent: str | None = None  # why there is no mean: "skipped", "failed", or None if it was never run
+    note: int | None = None  # number of the note that says more, from 1
+
+    @property
+    def complete(self) -> bool:
+        return self.folds == self.expected
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method, with one entry for every column."""
+
+    label: str
+    family: str
+    entries: tuple[Entry, ...]
+    published: str | None = None  # what the row is called where its published figures come from
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be written in any format."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    legend: tuple[str, ...] = ()
+    grouped: bool = True  # whether rows stand by family
+
+
+def main_table(study: Study) -> Table:
+    """Test accuracy of every method on every dataset, as in the paper's main table."""
+    published = load_published()
+    columns = sort_datasets([*study.datasets, *published.datasets])
+    rows, notes = _rows(study, columns, published.accuracy, lambda result: result.accuracies)
+    return Table(
+        "main",
+        "Test accuracy in percent, mean ± deviation over folds",
+        tuple(columns),
+        tuple(_with_best(rows)),
+        notes,
+        (*_legend(study), "Marked: the best complete measurement of a dataset."),
+    )
+
+
+def generalisation_table(study: Study) -> Table:
+    """Training accuracy minus test accuracy, as in the paper's table of generalisation errors; floors are left out."""
+    published = load_published()
+    results = [result for result in study.results if result.family != "floor" and result.gaps]
+    printed = [dataset for row in published.generalisation.values() for dataset in row.figures]
+    columns = sort_datasets([result.dataset for result in results] + printed)
+    shown = replace(study, results=tuple(results))
+    rows, notes = _rows(shown, columns, published.generalisation, lambda result: result.gaps)
+    title = "Generalisation error: training accuracy minus test accuracy in points, mean ± deviation over folds"
+    return Table("generalisation", title, tuple(columns), tuple(rows), notes, _legend(study))
+
+
+def _rows(
+    study: Study,
+    columns: list[str],
+    published: Mapping[str, PublishedRow],
+    values: Callable[[Result], dict[Fold, float]],
+) -> tuple[list[Row], tuple[str, ...]]:
+    """All methods that were measured or published; and the notes that their entries refer to."""
+    methods = {method: method for method in published} | {result.label: result.method for result in study.results}
+    notes: list[str] = []
+    rows = []
+    for label in sorted(methods, key=lambda label: method_place(label, methods[label])):
+        printed = published.get(label)
+        entries = []
+        for dataset in columns:
+            result = study.result(label, dataset)
+            figure = printed.figures.get(dataset) if printed else None
+            entries.append(_entry(result, values(result) if result else {}, figure, notes))
+        rows.append(Row(label, family_of(methods[label]), tuple(entries), printed.label if printed else None))
+    return rows, tuple(notes)
+
+
+def _entry(result: Result | None, values: dict[Fold, float], figure: Figure | None, notes: list[str]) -> Entry:
+    if result is None:
+        return Entry(published=figure)
+    remark = _remark(result)
+    note = _number(remark, notes) if remark else None
+    if not values:
+        absent = "skipped" if result.skipped else "failed" if result.failed else None
+        return Entry(published=figure, absent=absent, note=note, expected=result.expected)
+    numbers = list(values.values())
+    mean = sum(numbers) / len(numbers)
+    return Entry(mean, deviation(numbers), len(result.records), result.expected, published=figure, note=note)
+
+
+def _remark(result: Result) -> str | None:
+    """What a reader must know of a result beyond its figures."""
+    remarks = []
+    if result.skipped:
+        remarks.append(f"skipped: {result.skipped}")
+    if result.failed:
+        reasons = dict.fromkeys(record.reason or "no reason given" for record in result.failed)
+        remarks.append(f"{len(result.failed)} failed: {'; '.join(reasons)}")
+    if result.left_out:
+        remarks.append(f"{result.left_out} records left out that were made with other options")
+    return "; ".join(" ".join(remark.split()) for remark in [*remarks, *_shared_notes(result)]) or None
+
+
+def _shared_notes(result: Result) -> list[str]:
+    """What the method says of every record; what it says of single ones can be read in them."""
+    notes = [record.account.notes for record in result.records]
+    return [note for note in dict.fromkeys(notes[0]) if all(note in others for others in notes)] if notes else []
+
+
+def _number(remark: str, notes: list[str]) -> int:
+    if remark not in notes:
+        notes.append(remark)
+    return notes.index(remark) + 1
+
+
+def _with_best(rows: Iterable[Row]) -> list[Row]:
+    """Mark the best complete mean of every column."""
+    rows = list(rows)
+    best = [max((entry.mean or 0.0 for entry in column if _counts(entry)), default=None) for column in _columns(rows)]
+    return [
+        replace(
+            row,
+            entries=tuple(
+                replace(entry, best=_counts(entry) and entry.mean == top) for entry, top in zip(row.entries, best, strict=True)
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _counts(entry: Entry) -> bool:
+    return entry.mean is not None and entry.complete
+
+
+def _columns(rows: list[Row]) -> list[tuple[Entry, ...]]:
+    return list(zip(*(row.entries for row in rows), strict=True))
+
+
+def _legend(study: Study) -> tuple[str, ...]:
+    if study.setting is None:
+        return (NO_RECORDS, f"Published: {load_published().source}.")
+    return (
+        f"Measured: {describe(study.setting)}, {len(study.records):,} records; in brackets, how many of the records of an "
+        "incomplete figure exist.",
+        f"Published: {load_published().source}. Beside phist and phist-paper stands the paper's own network.",
+    )
