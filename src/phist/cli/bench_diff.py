@@ -1,0 +1,92 @@
+"""phist bench diff"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phist.cli.bench_records import NoDuplicates, Protocol, read_study
+from phist.cli.options import Json
+from phist.cli.screen import console, print_json
+
+if TYPE_CHECKING:
+    from phist.report.differences import Change
+    from phist.report.study import Result
+
+A = Annotated[Path, typer.Argument(metavar="A", help="A folder of records.", show_default=False)]
+B = Annotated[Path, typer.Argument(metavar="B", help="Another, which is compared with the first.", show_default=False)]
+
+
+def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = None, as_json: Json = False) -> None:
+    """Compare two folders of records, method by method and dataset by dataset: means, differences, what only one of them has.
+
+    Examples:
+      phist bench diff experiments/paper experiments/new
+      phist bench diff old/paper experiments/paper --json
+    """
+    from phist.report.differences import ABOUT, compare_studies, describe_settings
+
+    first, second = (read_study([folder], protocol, no_duplicates) for folder in (a, b))
+    changes = compare_studies(first, second)
+    warning = describe_settings(first, second)
+    if as_json:
+        print_json({"a": str(a), "b": str(b), "warning": warning, "changes": [_plain(change) for change in changes]})
+        return
+    screen = console()
+    if not changes:
+        screen.print("neither folder has records that ended well")
+        return
+    _show(changes)
+    screen.print(f"Differences are B minus A, in points. Intervals: {ABOUT}")
+    if any(change.difference and not change.paired for change in changes):
+        screen.print("(unpaired): the splits differ, so that folds could not be compared one by one")
+    if warning:
+        screen.print(warning)
+
+
+def _show(changes: "list[Change]") -> None:
+    from rich.table import Table
+
+    table = Table("dataset", "method", "A", "B", "B minus A", box=None, pad_edge=False)
+    for change in changes:
+        table.add_row(change.dataset, change.label, _mean(change.before), _mean(change.after), _difference(change))
+    console().print(table, soft_wrap=False)
+
+
+def _mean(result: "Result | None") -> str:
+    from phist.report.published import Figure
+    from phist.report.render import NOTHING, figure_text
+
+    if result is None:
+        return NOTHING
+    part = "" if result.complete else f" [{len(result.records)}/{result.expected}]"
+    return figure_text(Figure(result.mean, result.deviation)) + part
+
+
+def _difference(change: "Change") -> str:
+    if change.before is None or change.after is None:
+        return "only in B" if change.before is None else "only in A"
+    found = change.difference
+    if found is None:
+        return "too few folds"
+    unpaired = "" if change.paired else " (unpaired)"
+    return f"{found.mean:+.1f} [{found.low:.1f}, {found.high:.1f}]{unpaired}"
+
+
+def _plain(change: "Change") -> dict[str, Any]:
+    found = change.difference
+    return {
+        "method": change.label,
+        "dataset": change.dataset,
+        "a": _plain_result(change.before),
+        "b": _plain_result(change.after),
+        "difference": None
+        if found is None
+        else {"mean": found.mean, "low": found.low, "high": found.high, "paired": change.paired},
+    }
+
+
+def _plain_result(result: "Result | None") -> dict[str, Any] | None:
+    if result is None:
+        return None
+    return {"mean": result.mean, "deviation": result.deviation, "records": len(result.records), "expected": result.expected}

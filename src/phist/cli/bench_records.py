@@ -1,0 +1,48 @@
+"""What the verbs of phist bench share that read records."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phist.cli.screen import console, waiting
+from phist.errors import GraphInputError
+
+if TYPE_CHECKING:
+    from phist.report.study import Study
+
+DEFAULT_FOLDER = Path("experiments/paper")
+Folders = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="FOLDER",
+        help=f"Records as 'phist bench run' wrote them, those of several studies in one; {DEFAULT_FOLDER}, unless given.",
+        show_default=False,
+    ),
+]
+Against = Annotated[str, typer.Option(metavar="METHOD", help="The method whose differences to the others are shown.")]
+Protocol = Annotated[
+    str | None,
+    typer.Option(metavar="paper|fair|repeated", help="Records of this protocol only; needed where a folder has several."),
+]
+NoDuplicates = Annotated[
+    bool | None,
+    typer.Option("--no-duplicates/--duplicates", help="Records with, or without, graphs that look alike kept on one side."),
+]
+
+
+def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: bool | None) -> "Study":
+    """The study in some folders; lines that cannot be read are named on standard error."""
+    from phist.report.study import load_study
+
+    folders = folders or [DEFAULT_FOLDER]
+    for folder in folders:
+        if not folder.is_dir():
+            raise GraphInputError(f"there is no folder {folder}; give one that 'phist bench run' wrote, such as {DEFAULT_FOLDER}")
+    with waiting("reading records"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        study = load_study(*folders, protocol=protocol, no_duplicates=no_duplicates)
+    for warning in caught:
+        console(to_program=True).print(str(warning.message))
+    return study

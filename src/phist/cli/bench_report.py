@@ -1,0 +1,42 @@
+"""phist bench report"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from phist.cli.bench_records import Against, Folders, NoDuplicates, Protocol, read_study
+from phist.cli.places import check_file_place
+from phist.cli.screen import console, waiting
+
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The HTML file to write.")]
+
+
+def report(
+    folders: Folders = None,
+    out: Out = Path("report.html"),
+    against: Against = "phist",
+    protocol: Protocol = None,
+    no_duplicates: NoDuplicates = None,
+) -> None:
+    """The study as one HTML file that needs no network: tables, figures, and behind every number its records.
+
+    Examples:
+      phist bench report experiments/paper -o report.html
+    """
+    from phist.extras import require
+
+    require("scikit_posthocs", "report", "the report")
+
+    from phist.files import atomic_path
+    from phist.report.diagram import diagram_html
+    from phist.report.html import make_report
+    from phist.report.ranks import rank_methods
+
+    check_file_place(out)
+    study = read_study(folders, protocol, no_duplicates)
+    with waiting("drawing"):
+        page = make_report(study, against if against in study.labels else None, diagram_html(rank_methods(study)))
+    with atomic_path(out) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    console().print(f"{out}: {len(study.records):,} records, {len(page.encode()) / 1e6:.1f} MB")

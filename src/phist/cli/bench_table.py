@@ -1,0 +1,97 @@
+"""phist bench table"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phist.cli.bench_records import Against, Folders, NoDuplicates, Protocol, read_study
+from phist.cli.screen import console, print_json
+
+if TYPE_CHECKING:
+    from phist.report.study import Study
+
+TABLE_NAMES = "main|generalisation|differences|ranks"
+DEFAULT = ("main", "generalisation")
+
+Tables = Annotated[
+    list[str] | None,
+    typer.Option("--table", metavar=TABLE_NAMES, help="Show this one; may be given several times. The first two, unless given."),
+]
+Format = Annotated[str, typer.Option("--format", metavar="text|markdown|latex|json", help="How it is written.")]
+Update = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Write the marked blocks of this Markdown file afresh from their records; repeatable."),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="With --update: change nothing, and end with code 1 if a block is not current.")
+]
+
+
+def table(
+    folders: Folders = None,
+    tables: Tables = None,
+    form: Format = "text",
+    against: Against = "phist",
+    protocol: Protocol = None,
+    no_duplicates: NoDuplicates = None,
+    update: Update = None,
+    check: Check = False,
+) -> None:
+    """The tables of a study: accuracies and generalisation errors, measured beside published; differences; ranks.
+
+    Examples:
+      phist bench table experiments/paper experiments/gnns
+      phist bench table experiments/paper --table differences --against phist-forest
+      phist bench table experiments/paper --table main --format latex
+      phist bench table --update README.md --update docs/results.md
+    """
+    from phist.errors import ConfigError, check_choice
+    from phist.report.render import FORMATS
+
+    check_choice("--format", form, FORMATS)
+    for name in tables or ():
+        check_choice("--table", name, TABLE_NAMES.split("|"))
+    if update:
+        _update(update, check)
+        return
+    if check:
+        raise ConfigError("--check was given without --update; name the Markdown files to check with --update FILE")
+    study = read_study(folders, protocol, no_duplicates)
+    if "differences" in (tables or ()) and against not in study.labels:
+        raise ConfigError(f"there are no records of --against {against!r}; choose one of {', '.join(study.labels) or 'none'}")
+    written = {name: _written(name, study, form, against) for name in tables or DEFAULT}
+    if form == "json":
+        print_json(written)
+    else:
+        typer.echo("\n".join(written.values()), nl=False)
+
+
+def _written(name: str, study: "Study", form: str, against: str) -> Any:
+    from phist.report.differences import difference_table
+    from phist.report.ranks import ranks_table
+    from phist.report.render import render
+    from phist.report.tables import generalisation_table, main_table
+
+    make = {
+        "main": lambda: render(main_table(study), form),
+        "generalisation": lambda: render(generalisation_table(study), form),
+        "differences": lambda: render(difference_table(study, against), form),
+        "ranks": lambda: render(ranks_table(study), form),
+    }
+    return make[name]()
+
+
+def _update(documents: list[Path], check: bool) -> None:
+    from phist.report.blocks import is_current, update_document
+
+    stale = []
+    for document in documents:
+        if check:
+            fresh = is_current(document)
+            stale += [] if fresh else [document]
+            console().print(f"{document}: {'current' if fresh else 'not current'}")
+        else:
+            console().print(f"{document}: {'updated' if update_document(document) else 'was current'}")
+    if stale:
+        raise typer.Exit(1)
