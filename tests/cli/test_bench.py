@@ -134,6 +134,14 @@ def test_parts_of_a_study_can_be_run(run, study, tmp_path):
     assert len(load_records(tmp_path / "shard")) == 5
 
 
+def test_duplicates_can_be_kept_together(run, study):
+    run("bench", "run", study, "--jobs", 1, "--only-method", "majority")
+    run("bench", "run", study, "--jobs", 1, "--only-method", "majority", "--no-duplicates")
+    records = load_records(study.parent / "small")
+    assert Counter(record.cell.no_duplicates for record in records) == {False: 10, True: 10}
+    assert "10 ok" in run("bench", "status", study, "--only-method", "majority", "--no-duplicates").stdout
+
+
 def test_failures_are_listed_and_the_exit_code_tells(run, study, monkeypatch):
     monkeypatch.setattr(SlowMajority, "fit", lambda self, task: 1 / 0)
     result = run("bench", "run", study, "--jobs", 1)

@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -18,8 +19,11 @@ def test_rows_come_back_from_columns(values):
     assert rows_of(columns) == rows
 
 
-def test_evenly_spaced_numbers_take_no_room():
-    assert len(json.dumps(columns_of([{"epoch": number} for number in range(600)]))) < 60
+@pytest.mark.parametrize("value", [lambda number: number, lambda number: 7 - 2 * number, lambda number: 0.001, lambda number: None])
+def test_columns_that_count_or_stay_alike_take_no_room(value):
+    rows = [{"epoch": value(number)} for number in range(600)]
+    assert len(json.dumps(columns_of(rows))) < 60
+    assert rows_of(columns_of(rows)) == rows
 
 
 def test_a_value_that_a_row_lacks_comes_back_as_none():

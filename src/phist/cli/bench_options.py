@@ -16,6 +16,21 @@ Out = Annotated[
 OnlyMethod = Annotated[list[str] | None, typer.Option(metavar="NAME", help="These methods only; may be given several times.")]
 OnlyDataset = Annotated[list[str] | None, typer.Option(metavar="NAME", help="These datasets only; may be given several times.")]
 
+NoDuplicates = Annotated[
+    bool,
+    typer.Option("--no-duplicates", help="Keep graphs that 1-WL cannot tell apart on one side of every split, whatever SPEC says."),
+]
+
+
+def read_study(study: Path, no_duplicates: bool) -> "Spec":
+    """The study in a file, with what the command line adds."""
+    from dataclasses import replace
+
+    from phist.evaluation.spec_file import read_spec
+
+    spec = read_spec(study)
+    return replace(spec, no_duplicates=True) if no_duplicates else spec
+
 
 def records_folder(study: Path, spec: "Spec", out: Path | None) -> Path:
     """Where the records of a study are."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phist.cli.bench_options import OnlyDataset, OnlyMethod, Out, Study, records_folder
+from phist.cli.bench_options import NoDuplicates, OnlyDataset, OnlyMethod, Out, Study, read_study, records_folder
 from phist.cli.screen import console, waiting
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def run(
     out: Out = None,
     only_method: OnlyMethod = None,
     only_dataset: OnlyDataset = None,
+    no_duplicates: NoDuplicates = False,
     retry_failed: RetryFailed = False,
 ) -> None:
     """Run whatever of a study has no record yet.
@@ -47,16 +48,16 @@ def run(
       phist bench run experiments/paper.toml --jobs 2
       phist bench run experiments/paper.toml --only-dataset MUTAG --only-method phist
       phist bench run experiments/paper.toml --shard 1/4
+      phist bench run experiments/paper.toml --no-duplicates --out no-duplicates
       phist bench run experiments/paper.toml --backend dask --address 10.0.0.5:8786
     """
     from phist.evaluation.backends import Workers
     from phist.evaluation.progress import StudyProgress
     from phist.evaluation.runner import choose_cells, choose_shard, make_plan, run_plan
-    from phist.evaluation.spec_file import read_spec
 
     workers = Workers(jobs, threads, backend, address)  # type: ignore[arg-type]  # it checks the name itself
     with waiting("reading the study"):
-        spec = read_spec(study)
+        spec = read_study(study, no_duplicates)
         folder = records_folder(study, spec, out)
         cells = choose_shard(choose_cells(spec.cells(), only_method or (), only_dataset or ()), shard)
         plan = make_plan(cells, folder, retry_failed=retry_failed)

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from phist.cli.bench_options import OnlyDataset, OnlyMethod, Out, Study, records_folder
+from phist.cli.bench_options import NoDuplicates, OnlyDataset, OnlyMethod, Out, Study, read_study, records_folder
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json, waiting
 
@@ -18,6 +18,7 @@ def status(
     out: Out = None,
     only_method: OnlyMethod = None,
     only_dataset: OnlyDataset = None,
+    no_duplicates: NoDuplicates = False,
     as_json: Json = False,
 ) -> None:
     """How far a study is: cells done, skipped, failed and missing, time spent and time left.
@@ -27,11 +28,10 @@ def status(
       phist bench status experiments/paper.toml --only-dataset NCI1 --json
     """
     from phist.evaluation.runner import choose_cells
-    from phist.evaluation.spec_file import read_spec
     from phist.evaluation.status import study_status
 
     with waiting("reading the study"):
-        spec = read_spec(study)
+        spec = read_study(study, no_duplicates)
         cells = choose_cells(spec.cells(), only_method or (), only_dataset or ())
         found = study_status(cells, records_folder(study, spec, out))
     if as_json:

@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows by column, so that names are written once; evenly spaced whole numbers as their range.
+    """Rows by column, so that names are written once; a column that is all alike, or counts, takes no more room than that.
 
     >>> columns_of([{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}, {"epoch": 3, "loss": 0.125}])
     {'epoch': {'first': 1, 'step': 1, 'count': 3}, 'loss': [0.5, 0.25, 0.125]}
@@ -62,14 +62,20 @@ def unpack_probabilities(columns: Sequence[Sequence[int]], n_rows: int) -> NDArr
 
 
 def _squeezed(values: list[Any]) -> Any:
-    if len(values) < 3 or not all(type(value) is int for value in values):
+    """Equal values, and evenly spaced whole numbers, as where they begin, their step and their count."""
+    if len(values) < 3:
         return values
-    step = values[1] - values[0]
-    even = all(later - earlier == step for earlier, later in pairwise(values))
+    if all(type(value) is int for value in values):
+        step = values[1] - values[0]
+        even = all(later - earlier == step for earlier, later in pairwise(values))
+    else:
+        step = 0
+        even = all(type(value) is type(values[0]) and value == values[0] for value in values)
     return {"first": values[0], "step": step, "count": len(values)} if even else values
 
 
 def _stretched(values: Any) -> list[Any]:
-    if isinstance(values, Mapping):
-        return [values["first"] + values["step"] * number for number in range(values["count"])]
-    return list(values)
+    if not isinstance(values, Mapping):
+        return list(values)
+    first, step, count = values["first"], values["step"], values["count"]
+    return [first + step * number for number in range(count)] if step else [first] * count

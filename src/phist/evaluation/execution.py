@@ -2,6 +2,7 @@
 
 import time
 import traceback
+import warnings
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -30,7 +31,8 @@ def run_cell(cell: Cell, threads: int = 1) -> Record:
     forget_peak_memory()
     begin = time.perf_counter()
     try:
-        with limited_threads(threads):
+        with limited_threads(threads), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # for whoever writes a method; what a reader must know is in its account
             record = _run(cell, threads)
     except Exception as error:  # a method may fail in any way, and the study goes on
         record = Record(cell, "failed", reason=summarise(error), seconds=time.perf_counter() - begin)
