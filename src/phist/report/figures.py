@@ -117,7 +117,7 @@ def _mean_curve(curves: Sequence[Curve]) -> Curve:
 def _link(result: Result, content: str, element: str = "g") -> str:
     """What opens the cell's records when it is clicked."""
     title = tag("title", words(_summary(result))) if element == "g" else ""
-    return tag(element, title, content, class_="opens", data_method=result.label, data_dataset=result.dataset)
+    return tag(element, title, content, class_="opens", data_label=result.label, data_dataset=result.dataset)
 
 
 def _summary(result: Result) -> str:

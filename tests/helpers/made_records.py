@@ -1,24 +1,28 @@
 """Records as a study would write them, with figures that a test can foretell."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 
 from phist.baselines.method import Account
 from phist.evaluation.cell import Cell
-from phist.evaluation.records import Outcome, Record, write_record
+from phist.evaluation.records import Outcome, Record, journal_of
 
 GRAPHS = 20  # of a test fold
 VERSIONS = {"phist": "0.1.0", "python": "3.11.2", "torch": "2.13.0"}
 
 
-def make_record(method="phist", dataset="MUTAG", fold=0, right=16, *, training=0.9, epochs=0, seconds=1.5, status="ok", **changes):
+def make_record(
+    method="phist", dataset="MUTAG", fold=0, right=16, *, training=0.9, epochs=0, seconds=1.5, status="ok", notes=(), **changes
+):
     """One record: ``right`` of 20 test graphs classified rightly; further fields of the cell or the record by name."""
     of_cell = {name: changes.pop(name) for name in list(changes) if name in Cell.__dataclass_fields__}
     cell = Cell(
         **{"method": method, "dataset": dataset, "fingerprint": "f00d", "protocol": "paper", "fold": fold, "seed": 0} | of_cell
     )
-    record = Record(cell, status, finished=f"2026-01-01T00:00:{fold:02d}", seconds=seconds, versions=VERSIONS, **changes)
+    usual = {"finished": f"2026-01-01T00:00:{fold:02d}", "split": "5917", "seconds": seconds, "versions": VERSIONS}
+    record = Record(cell, status, **(usual | changes))
     if status != "ok":
         return record
     account = Account(
@@ -26,8 +30,9 @@ def make_record(method="phist", dataset="MUTAG", fold=0, right=16, *, training=0
         history=[_epoch(number, epochs) for number in range(epochs)],
         training_accuracy=training,
         validation_accuracy=0.8,
+        notes=list(notes),
     )
-    return replace(record, split="5917", outcome=_outcome(right), account=account, peak_memory=120.0)
+    return replace(record, outcome=_outcome(right), account=account, peak_memory=120.0)
 
 
 def make_records(rights, **fields):
@@ -51,8 +56,12 @@ def make_study_records(
 
 
 def write_records(folder, records):
+    """The records as files, all at once: a study writes them one by one, which takes longer."""
     for record in records:
-        write_record(folder, record)
+        path = journal_of(folder, record.cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            file.write(json.dumps(record.to_line()) + "\n")
     return folder
 
 
