@@ -5,6 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +56,32 @@ def test_a_cell_that_kills_its_process_fails_and_the_others_do_not(toy_cells, fr
     records = {record.cell.seed: record for record in compute(_die_on_seed_1, toy_cells(4), Workers(jobs=2))}
     assert [records[seed].status for seed in range(4)] == ["ok", "failed", "ok", "ok"]
     assert "killed" in records[1].reason
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_processes_do_not_outlive_the_study_that_was_killed(other_processes, write_study, phist, tmp_path):
+    log = tmp_path / "log"
+    log.touch()
+    text = f'[[runs]]\nmethods = ["toy"]\ndatasets = ["TREES"]\n[methods.toy]\noptions = {{wait = 60, log = "{log}"}}\n'
+    study = subprocess.Popen(
+        [*phist, "bench", "run", write_study(text), "--jobs", "2"], env=other_processes, stderr=subprocess.DEVNULL
+    )
+    while len(workers := {int(line.split()[0]) for line in log.read_text().splitlines()}) < 2:
+        assert study.poll() is None
+        time.sleep(0.01)
+    study.kill()
+    study.wait()
+    end = time.monotonic() + 20
+    while any(map(is_running, workers)):
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """Where cells are computed: in this process, in others on this machine, on a Dask or on a Ray cluster; joblib does the work."""
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Literal
 
 from phist.errors import ConfigError, check_choice
@@ -81,7 +84,7 @@ def _on_this_machine(work: Work, cells: Sequence[Cell], workers: Workers) -> Ite
         begun: list[Cell] = []
         done: set[str] = set()
         try:
-            for record in _processes(workers, workers.processes)(_calls(work, waiting, workers, begun)):
+            for record in _processes(workers, workers.processes)(_calls(_owned(work), waiting, workers, begun)):
                 done.add(record.hash)
                 yield record
             return
@@ -94,7 +97,7 @@ def _on_this_machine(work: Work, cells: Sequence[Cell], workers: Workers) -> Ite
 
 def _compute_alone(work: Work, cell: Cell, workers: Workers) -> Record:
     try:
-        records: list[Record] = list(_processes(workers, 1)(_calls(work, [cell], workers, [])))
+        records: list[Record] = list(_processes(workers, 1)(_calls(_owned(work), [cell], workers, [])))
         return records[0]
     except BrokenExecutor:
         return Record(cell, "failed", reason="its process was killed twice, perhaps for want of memory; try fewer --jobs")
@@ -106,6 +109,28 @@ def _processes(workers: Workers, at_a_time: int) -> Any:
     # joblib runs a single job in this process; two with one call at a time give the cell a process of its own.
     with parallel_config(backend="loky", inner_max_num_threads=workers.threads):
         return Parallel(max(2, at_a_time), return_as="generator_unordered", pre_dispatch=at_a_time, batch_size=1)
+
+
+def _owned(work: Work) -> Work:
+    """The same work, for a process that must not outlive this one."""
+    return partial(_work_for, work, os.getpid())
+
+
+def _work_for(work: Work, owner: int, cell: Cell, threads: int) -> Record:
+    _end_with(owner)
+    return work(cell, threads)
+
+
+@cache
+def _end_with(owner: int) -> None:
+    """Watch the process that started this one; when it is killed, nobody waits for results, and its successor needs the cores."""
+
+    def watch() -> None:
+        while os.getppid() == owner:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _on_dask(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Record]:
