@@ -85,6 +85,6 @@ def test_a_shard_that_makes_no_sense_is_refused(cells, shard):
 
 def test_cells_are_chosen_by_label_and_dataset(make_cell):
     cells = [make_cell(label="a"), make_cell(label="b"), make_cell(label="b", dataset="DD")]
-    assert choose_cells(cells, ["b"], ["DD"]) == cells[2:]
+    assert choose_cells(cells, ["b"], ["d&d"]) == cells[2:]
     with pytest.raises(ConfigError, match="'c' is not in this study; it has a, b"):
         choose_cells(cells, ["c"])

@@ -46,10 +46,10 @@ def run(
 
     Examples:
       phist bench run experiments/paper.toml --jobs 2
-      phist bench run experiments/paper.toml --only-dataset MUTAG --only-method phist
-      phist bench run experiments/paper.toml --shard 1/4
-      phist bench run experiments/paper.toml --no-duplicates --out no-duplicates
-      phist bench run experiments/paper.toml --backend dask --address 10.0.0.5:8786
+      phist bench run study.toml --only-dataset MUTAG --only-method phist
+      phist bench run study.toml --shard 1/4
+      phist bench run study.toml --no-duplicates --out no-duplicates
+      phist bench run study.toml --backend dask --address 10.0.0.5:8786
     """
     from phist.evaluation.backends import Workers
     from phist.evaluation.progress import StudyProgress

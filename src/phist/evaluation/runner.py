@@ -10,6 +10,7 @@ from phist.evaluation.cell import Cell
 from phist.evaluation.execution import run_cell
 from phist.evaluation.journal import Problem
 from phist.evaluation.records import Record, repair_records, scan_records, write_record
+from phist.evaluation.spec_file import name_of_dataset
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def choose_shard(cells: Sequence[Cell], shard: str | None) -> list[Cell]:
 
 def choose_cells(cells: Sequence[Cell], methods: Collection[str] = (), datasets: Collection[str] = ()) -> list[Cell]:
     """The cells of the given methods, by label, and datasets; none given means all."""
+    datasets = [name_of_dataset(name) for name in datasets]
     _check_known("method", methods, {cell.label for cell in cells})
     _check_known("dataset", datasets, {cell.dataset for cell in cells})
     return [cell for cell in cells if (not methods or cell.label in methods) and (not datasets or cell.dataset in datasets)]

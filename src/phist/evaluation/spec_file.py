@@ -63,6 +63,12 @@ def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
     )
 
 
+def name_of_dataset(given: str) -> str:
+    """The name that cells have: that of one of the nine however it is spelt, else as given."""
+    facts = known_dataset(given)
+    return given if facts is None else facts.name
+
+
 def _runs(content: Mapping[str, Any], folder: Path) -> list[tuple[str, Dataset]]:
     """Pairs of label and dataset, the datasets of one block outermost."""
     blocks = _need("the study", content, "runs", list)
@@ -105,13 +111,8 @@ def _choice(label: str, table: Any) -> MethodChoice:
     return MethodChoice(
         method=_need(place, table, "method", str, label),
         options=_need(place, table, "options", dict, {}),
-        on={_dataset_name(name): _need(f"{place} on", on, name, dict) for name in on},
+        on={name_of_dataset(name): _need(f"{place} on", on, name, dict) for name in on},
     )
-
-
-def _dataset_name(given: str) -> str:
-    facts = known_dataset(given)
-    return given if facts is None else facts.name
 
 
 def _check_methods(methods: Mapping[str, MethodChoice], given: Collection[str], runs: list[tuple[str, Dataset]]) -> None:
