@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, MissingExtraError
 from phist.evaluation.backends import Workers, compute, usable_cores
 from phist.evaluation.cell import Cell
 from phist.evaluation.execution import run_cell
@@ -175,3 +175,9 @@ def test_ray_computes_every_cell_once(other_processes, toy_cells):
         ray.shutdown()
     assert sorted(record.cell.seed for record in records) == [0, 1, 2, 3, 4]
     assert {record.status for record in records} == {"ok"}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
+def test_without_ray_the_message_says_what_to_install(toy_cells):
+    with pytest.raises(MissingExtraError, match="pip install ray"):
+        list(compute(run_cell, toy_cells(1), Workers(backend="ray")))

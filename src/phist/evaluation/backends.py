@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal
 
-from phist.errors import ConfigError, check_choice
+from phist.errors import ConfigError, MissingExtraError, check_choice
 from phist.evaluation.cell import Cell
 from phist.evaluation.records import Record
 from phist.extras import require
@@ -155,9 +157,10 @@ def _on_ray(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Rec
     """Workers of a Ray cluster. Ray's backend returns whole lists, so cells go out in parts of one for each worker."""
     from joblib import Parallel, effective_n_jobs, parallel_config
 
-    ray = require("ray", "scale", "the ray backend")
-    require("ray.util.joblib", "scale", "the ray backend").register_ray()
-    ray.init(address=workers.address, ignore_reinit_error=True)
+    if find_spec("ray") is None:  # no extra brings it: it is as large as all the others together
+        raise MissingExtraError("the ray backend needs ray, which is not installed; type: pip install ray")
+    import_module("ray.util.joblib").register_ray()
+    import_module("ray").init(address=workers.address, ignore_reinit_error=True)
     with parallel_config(backend="ray"):
         at_a_time = effective_n_jobs(-1)
         parallel = Parallel(-1, batch_size=1)
