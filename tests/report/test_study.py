@@ -106,3 +106,8 @@ def test_epochs_are_counted_from_one(first):
 
 def test_epochs_without_a_measure_are_passed_over():
     assert history_curve([{"loss": 1.0}, {"loss": None}, {"loss": 0.5}], "loss") == [(1.0, 1.0), (3.0, 0.5)]
+
+
+def test_failed_records_of_other_options_are_not_counted():
+    old = make_record(status="failed", options={"epochs": 5}, reason="mistyped", finished="2025")
+    assert make_study([old, *make_records([10] * 10)]).result("phist", "MUTAG").left_out == 0

@@ -29,7 +29,7 @@ class Result:
         failed: those that ended with an error.
         skipped: why the method does not run on this dataset, if so.
         repeats: shuffles of the whole study, which says how many records there should be.
-        left_out: records of the same label that were made with other options, or other content of the dataset, before.
+        left_out: records that ended well, of the same label, but with other options or other content of the dataset.
     """
 
     label: str
@@ -203,7 +203,7 @@ def _results(records: Sequence[Record]) -> Iterable[Result]:
             tuple(record for record in current if record.status == "failed"),
             next((record.reason or "no reason given" for record in current if record.status == "skipped"), None),
             repeats,
-            len(group) - len(current),
+            sum(record.status == "ok" for record in group) - len(finished),
         )
 
 
