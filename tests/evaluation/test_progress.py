@@ -35,6 +35,6 @@ def test_failures_are_counted(tell):
 
 def test_a_terminal_gets_a_bar(make_cell, make_record, monkeypatch, capsys):
     monkeypatch.setattr("phist.evaluation.progress.somebody_looks", lambda show: True)
-    with StudyProgress([make_cell()], [], at_a_time=1) as progress:
+    with StudyProgress([make_cell()], [], at_a_time=2) as progress:
         progress.tell(make_record())
     assert "1/1" in capsys.readouterr().err

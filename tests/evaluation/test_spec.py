@@ -56,6 +56,12 @@ def test_options_are_given_by_method_and_by_dataset(write_study):
     assert by_dataset == {"MUTAG": {"scale": 1, "noise": 0}, "IMDB-BINARY": {"scale": 2, "noise": 0}}
 
 
+def test_options_of_a_block_are_for_all_its_methods_and_yield_to_their_own(write_study):
+    text = RUNS + "options = {scale = 1, noise = 0}\n[methods.random]\noptions = {scale = 2}\n"
+    by_label = {cell.label: cell.options for cell in read_spec(write_study(text)).cells()}
+    assert by_label == {"majority": {"scale": 1, "noise": 0}, "random": {"scale": 2, "noise": 0}}
+
+
 def test_one_method_may_stand_under_several_labels(write_study):
     text = 'folds = [0]\n[[runs]]\nmethods = ["majority", "half"]\ndatasets = ["MUTAG"]\n'
     text += '[methods.half]\nmethod = "majority"\noptions = {scale = 0.5}\n'

@@ -1,6 +1,7 @@
 """Where cells are computed: in this process, in others on this machine, on a Dask or on a Ray cluster; joblib does the work."""
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 from phist.errors import ConfigError, MissingExtraError, check_choice
@@ -119,13 +121,17 @@ def _owned(work: Work) -> Work:
 
 
 def _work_for(work: Work, owner: int, cell: Cell, threads: int) -> Record:
-    _end_with(owner)
+    _settle_in(owner)
     return work(cell, threads)
 
 
 @cache
-def _end_with(owner: int) -> None:
-    """Watch the process that started this one; when it is killed, nobody waits for results, and its successor needs the cores."""
+def _settle_in(owner: int) -> None:
+    """Write nothing to a terminal that others write to, and end with the process that started this one.
+
+    When that is killed, nobody waits for results any more, and its successor needs the cores.
+    """
+    sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # for as long as this process lives; errors are in the records
 
     def watch() -> None:
         while os.getppid() == owner:

@@ -1,4 +1,4 @@
-"""How far a study is: a bar for people, a line for each cell in a file. No accuracies, so that nobody chooses by them."""
+"""How far a study is: a bar on a terminal, else a line for each cell. No accuracies, so that nobody chooses by them."""
 
 import sys
 import time
@@ -29,7 +29,8 @@ class StudyProgress:
         self._durations = Durations(known)
         self._counts: Counter[str] = Counter()
         self._begin = time.monotonic()
-        self._bar = _Bar(self._total) if somebody_looks(None) else None
+        # Where cells run one by one in this process, methods show bars of their own, and lines do not disturb those.
+        self._bar = _Bar(self._total) if somebody_looks(None) and at_a_time > 1 else None
 
     @property
     def finished(self) -> int:

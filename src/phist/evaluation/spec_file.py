@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from phist.baselines import registry
 from phist.errors import ConfigError, PhistError, check_choice
 from phist.evaluation.cell import PROTOCOLS, Protocol
-from phist.evaluation.spec import Dataset, MethodChoice, Spec
+from phist.evaluation.spec import Dataset, Options, Run, Spec
 from phist.evaluation.splits import FOLDS
 from phist.graphs.datasets import load_graphs
 from phist.graphs.facts import dataset_facts, known_dataset
@@ -22,12 +23,22 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # studies, labels and d
 _MISSING = object()
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """What a label stands for: a method and its options, for all datasets and for single ones."""
+
+    method: str
+    options: Options = field(default_factory=dict)
+    on: Mapping[str, Options] = field(default_factory=dict)  # by the dataset's name
+
+
 def read_spec(path: str | Path) -> Spec:
     """Read a study from a TOML file; whatever is wrong with it is a `ConfigError` that names file and place.
 
     The file has ``name``, ``protocol``, and one or more ``[[runs]]`` with ``methods`` and ``datasets`` (names, or paths from
-    the file's folder). ``folds``, ``seeds``, ``repeats`` and ``no_duplicates`` may be given. A table ``[methods.LABEL]`` gives a
-    method ``options``, options ``on.DATASET``, and with ``method`` the name of the method that the label stands for.
+    the file's folder), and perhaps ``options`` for all of them. ``folds``, ``seeds``, ``repeats`` and ``no_duplicates`` may
+    be given. A table ``[methods.LABEL]`` gives a method ``options``, options ``on.DATASET``, and with ``method`` the name
+    of the method that the label stands for. Of options that contradict each other the more special one holds.
     """
     path = Path(path)
     try:
@@ -48,14 +59,13 @@ def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
     protocol: Protocol = _need("the study", content, "protocol", str)
     check_choice("protocol", protocol, PROTOCOLS)
     choices = {label: _choice(label, table) for label, table in _need("the study", content, "methods", dict, {}).items()}
-    runs = _runs(content, folder)
-    methods = {label: choices.get(label, MethodChoice(label)) for label, _ in runs}
-    _check_methods(methods, choices, runs)
+    runs = _runs(content, choices, folder)
+    _check_choices(choices, runs)
+    _check_runs(runs)
     return Spec(
         name=_name(content),
         protocol=protocol,
         runs=tuple(runs),
-        methods=methods,
         folds=_numbers(content, "folds", tuple(range(FOLDS)), FOLDS),
         seeds=_numbers(content, "seeds", (0,), 2**32),
         repeats=_repeats(content, protocol),
@@ -69,21 +79,21 @@ def name_of_dataset(given: str) -> str:
     return given if facts is None else facts.name
 
 
-def _runs(content: Mapping[str, Any], folder: Path) -> list[tuple[str, Dataset]]:
-    """Pairs of label and dataset, the datasets of one block outermost."""
-    blocks = _need("the study", content, "runs", list)
-    pairs: list[tuple[str, Dataset]] = []
-    for number, block in enumerate(blocks, start=1):
+def _runs(content: Mapping[str, Any], choices: Mapping[str, _Choice], folder: Path) -> list[Run]:
+    """Every method on every dataset of its block, the datasets outermost."""
+    runs: list[Run] = []
+    for number, block in enumerate(_need("the study", content, "runs", list), start=1):
         place = f"[[runs]] number {number}"
-        _check_keys(place, block, ("methods", "datasets"))
+        _check_keys(place, block, ("methods", "datasets", "options"))
         labels = [_file_name(place, label) for label in _names(place, block, "methods")]
         datasets = [_dataset(place, given, folder) for given in _names(place, block, "datasets")]
-        pairs += [(label, dataset) for dataset in datasets for label in labels]
-
-    twice = [pair for pair, count in Counter((label, dataset.name) for label, dataset in pairs).items() if count > 1]
-    if twice:
-        raise ConfigError(f"{twice[0][0]} on {twice[0][1]} is asked for twice; name it in one of the [[runs]] only")
-    return pairs
+        common = _need(place, block, "options", dict, {})
+        for dataset in datasets:
+            for label in labels:
+                choice = choices.get(label, _Choice(label))
+                options = {**common, **choice.options, **choice.on.get(dataset.name, {})}
+                runs.append(Run(label, choice.method, dataset, options))
+    return runs
 
 
 def _dataset(place: str, given: str, folder: Path) -> Dataset:
@@ -104,36 +114,42 @@ def _fingerprint(path: Path) -> str:
     return load_graphs(str(path)).fingerprint()
 
 
-def _choice(label: str, table: Any) -> MethodChoice:
+def _choice(label: str, table: Any) -> _Choice:
     place = f"[methods.{label}]"
     _check_keys(place, table, ("method", "options", "on"))
     on = _need(place, table, "on", dict, {})
-    return MethodChoice(
+    return _Choice(
         method=_need(place, table, "method", str, label),
         options=_need(place, table, "options", dict, {}),
         on={name_of_dataset(name): _need(f"{place} on", on, name, dict) for name in on},
     )
 
 
-def _check_methods(methods: Mapping[str, MethodChoice], given: Collection[str], runs: list[tuple[str, Dataset]]) -> None:
-    """Every method is known, takes its options, and is run."""
-    for label in given:
-        if label not in methods:
+def _check_choices(choices: Mapping[str, _Choice], runs: Collection[Run]) -> None:
+    """Every table of a method is used."""
+    for label, choice in choices.items():
+        datasets = {run.dataset.name for run in runs if run.label == label}
+        if not datasets:
             raise ConfigError(f"[methods.{label}] belongs to no [[runs]]; add {label!r} to one or remove the table")
-    for label, choice in methods.items():
-        if choice.method not in registry.methods():
-            raise ConfigError(f"the method {choice.method!r} is not known.{_hint(choice.method, registry.methods())}")
-        unused = set(choice.on) - {dataset.name for other, dataset in runs if other == label}
-        if unused:
-            raise ConfigError(
-                f"[methods.{label}.on] names {min(unused)!r}, on which {label} is not run; add it or remove the table"
-            )
-    for label, dataset in runs:
-        options = methods[label].options_on(dataset.name)
+        for name in choice.on:
+            if name not in datasets:
+                raise ConfigError(f"[methods.{label}.on] names {name!r}, on which {label} is not run; add it or remove the table")
+
+
+def _check_runs(runs: Collection[Run]) -> None:
+    """Every method is known, takes its options, and is asked for once."""
+    for run in runs:
+        if run.method not in registry.methods():
+            raise ConfigError(f"the method {run.method!r} is not known.{_hint(run.method, registry.methods())}")
         try:
-            registry.make_method(methods[label].method, **options)
+            registry.make_method(run.method, **run.options)
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"{label} on {dataset.name} does not take its options {options}: {error}") from error
+            raise ConfigError(
+                f"{run.label} on {run.dataset.name} does not take its options {dict(run.options)}: {error}"
+            ) from error
+    for (label, name), count in Counter((run.label, run.dataset.name) for run in runs).items():
+        if count > 1:
+            raise ConfigError(f"{label} on {name} is asked for twice; name it in one of the [[runs]] only")
 
 
 def _name(content: Mapping[str, Any]) -> str:
