@@ -155,6 +155,29 @@ def test_a_dask_worker_that_is_killed_costs_no_cell_and_doubles_none(dask_cluste
     assert {line.split()[0] for line in log.read_text().splitlines()} == {str(worker.pid) for worker in workers}
 
 
+def _not_here():
+    raise ModuleNotFoundError("no module named phist")
+
+
+class Unloadable:
+    """Work that a cluster cannot even begin."""
+
+    def __call__(self, cell, threads):
+        raise AssertionError
+
+    def __reduce__(self):
+        return _not_here, ()
+
+
+def test_a_cell_that_dask_gives_up_is_a_failure_rather_than_a_wait_for_ever(toy_cells):
+    distributed = pytest.importorskip("distributed", reason="the extra 'scale' is not installed")
+    with distributed.LocalCluster(1, processes=False, dashboard_address=None) as cluster:
+        workers = Workers(backend="dask", address=cluster.scheduler_address)
+        records = list(compute(Unloadable(), toy_cells(3), workers))
+    assert sorted(record.cell.seed for record in records) == [0, 1, 2]
+    assert all(record.status == "failed" and record.reason.startswith("the cluster gave it up") for record in records)
+
+
 def test_a_scheduler_that_does_not_answer_is_named(toy_cells):
     dask = pytest.importorskip("dask", reason="the extra 'scale' is not installed")
     pytest.importorskip("distributed", reason="the extra 'scale' is not installed")

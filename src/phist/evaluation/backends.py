@@ -146,6 +146,8 @@ def _on_dask(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Re
     from joblib import Parallel, parallel_config
 
     distributed = require("distributed", "scale", "the dask backend")
+    from phist.evaluation.dask_backend import register_dask
+
     try:
         client = distributed.Client(workers.address, set_as_default=False)
     except OSError as error:
@@ -153,7 +155,7 @@ def _on_dask(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Re
             f"no Dask scheduler answers at {workers.address} ({error}); start one with 'dask scheduler' and correct --address"
         ) from error
     with client:
-        with parallel_config(backend="dask", client=client, wait_for_workers_timeout=60):
+        with parallel_config(backend=register_dask(), client=client, wait_for_workers_timeout=60):
             # All at once: Dask hands cells out itself, also to workers that come later.
             parallel = Parallel(-1, return_as="generator_unordered", pre_dispatch="all", batch_size=1)
         yield from parallel(_calls(work, cells, workers, []))
