@@ -46,7 +46,8 @@ class PatientDask(DaskDistributedBackend):  # type: ignore[misc]  # joblib is no
     def retrieve_result_callback(self, out: Any) -> list[Record]:
         """The records of a call that has ended."""
         if isinstance(out, _Lost):
-            return [Record(out.cell, "failed", reason=f"the cluster gave it up: {summarise(out.error)}")]
+            first_sentence = summarise(out.error).partition(". ")[0]  # the others are of workers and their addresses
+            return [Record(out.cell, "failed", reason=f"the cluster gave it up: {first_sentence}")]
         records: list[Record] = super().retrieve_result_callback(out)
         return records
 
