@@ -25,6 +25,8 @@ def two_methods(add_method):
         (RUNS + "[methods.ldp]\n", "belongs to no"),
         (RUNS + "[methods.majority.on.DD]\nscale = 1\n", "names 'DD', on which majority is not run"),
         (RUNS + "[methods.majority]\noptions = {speed = 1}\n", "majority on MUTAG does not take its options"),
+        (RUNS + "[methods.majority]\noptions = {scale = inf}\n", "does not take its options"),
+        (RUNS + "[methods.majority]\noptions = {scale = 2026-01-01}\n", "not JSON serializable"),
         (RUNS + "[methods.majority]\nspeed = 1\n", "'speed', which means nothing there"),
         ("folds = [0, 10]\n" + RUNS, "folds = .* from 0 to 9"),
         ("folds = [1, 1]\n" + RUNS, "different whole numbers"),

@@ -1,5 +1,6 @@
 """A study as a TOML file: read, and checked before anything is run."""
 
+import json
 import re
 import tomllib
 from collections import Counter
@@ -142,6 +143,7 @@ def _check_runs(runs: Collection[Run]) -> None:
         if run.method not in registry.methods():
             raise ConfigError(f"the method {run.method!r} is not known.{_hint(run.method, registry.methods())}")
         try:
+            json.dumps(run.options, allow_nan=False)  # a record keeps them, and dates and infinities are not JSON
             registry.make_method(run.method, **run.options)
         except (TypeError, ValueError) as error:
             raise ConfigError(
