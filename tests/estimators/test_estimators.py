@@ -94,6 +94,10 @@ def test_selection_by_validation_sets_graphs_aside(graphs):
     assert small(selection="validation-loss").fit(graphs).history_.epochs[0].validation_loss is not None
 
 
+def test_any_field_of_the_training_can_be_given(graphs):
+    assert small(training={"schedule": "constant", "warmup": 0}).fit(graphs).training_config_.learning_rate_at(1) == 3e-3
+
+
 def test_patience_sets_graphs_aside(graphs):
     assert small(patience=5).fit(graphs).history_.epochs[0].validation_loss is not None
 
@@ -206,7 +210,7 @@ def test_wrong_sample_weights_are_an_error(graphs, weights):
 @pytest.mark.parametrize(
     "wrong",
     [{"engine": "warp"}, {"inference": "guess"}, {"preset": "ours"}, {"realizations": 0}, {"validation_fraction": 1.0},
-     {"network": {"colour": 3}}, {"kernel": "box"}, {"bins": 0}, {"roots": 0}],
+     {"network": {"colour": 3}}, {"training": {"colour": 3}}, {"kernel": "box"}, {"bins": 0}, {"roots": 0}],
 )  # fmt: skip
 def test_wrong_parameters_are_named_at_fit(graphs, wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):

@@ -56,6 +56,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         selection: Selection | None = None,
         patience: int | None = None,
         network: Mapping[str, Any] | None = None,
+        training: Mapping[str, Any] | None = None,
         validation_fraction: float | None = None,
         class_weight: ClassWeight = None,
         inference: Inference = "sampled",
@@ -80,6 +81,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         self.selection = selection
         self.patience = patience
         self.network = network
+        self.training = training
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.inference = inference
@@ -113,7 +115,10 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             shape = replace(chosen.network, **{**network, **(self.network or {})})
         except TypeError as error:
             raise ConfigError(f"network={self.network!r} does not fit NetworkConfig: {error}") from error
-        return Preset(shape, replace(chosen.training, seed=seed, **training))
+        try:
+            return Preset(shape, replace(chosen.training, **{**training, **(self.training or {}), "seed": seed}))
+        except TypeError as error:
+            raise ConfigError(f"training={self.training!r} does not fit TrainingConfig: {error}") from error
 
     def _device(self) -> torch.device:
         return torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))

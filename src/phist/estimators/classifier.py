@@ -29,6 +29,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         batch_size, learning_rate, weight_decay, selection, patience: training, in place of the preset's; see `TrainingConfig`.
             Patience alone selects by validation loss.
         network: any further fields of `NetworkConfig`.
+        training: any further fields of `TrainingConfig`, such as the schedule; the seed is drawn from ``random_state``.
         validation_fraction: share of the training graphs set aside to select the epoch by; unless given, a tenth where the
             selection needs it and none where the last epoch is kept.
         class_weight: ``"balanced"``, or a weight for each label.
