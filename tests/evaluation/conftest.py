@@ -1,7 +1,6 @@
 """Small studies: methods that answer at once, in this process and in others."""
 
 import os
-import sys
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from phist.graphs.generate import make_trees
 # A package with a method, as somebody else would install it. Its sitecustomize leaves out the built-in methods, whose
 # libraries take seconds to load.
 TOY_METHODS = """
-import os, signal, time
-from pathlib import Path
+import os, time
 import numpy as np
 from phist.baselines.method import Method
 
@@ -28,8 +26,6 @@ class Toy(Method):
             with open(self.options["log"], "a") as file:
                 file.write(f"{os.getpid()} {len(task.training)}\\n")
         time.sleep(self.options.get("wait", 0))
-        if self.options.get("die"):
-            os.kill(os.getpid(), signal.SIGKILL)
         self.shares = np.bincount(task.labels_of(task.training), minlength=task.n_classes) / len(task.training)
         return self
 
@@ -139,9 +135,3 @@ def other_processes(tmp_path_factory, monkeypatch):
     monkeypatch.syspath_prepend(folder)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
     return os.environ.copy()
-
-
-@pytest.fixture
-def phist():
-    """How another process calls the command line."""
-    return [sys.executable, "-c", "from phist.cli.app import main; main()"]
