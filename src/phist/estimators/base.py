@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -15,6 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from phist.engine.choice import Engine
+from phist.engine.computation import compute
 from phist.errors import ConfigError, GraphInputError, ModelFileError, check_choice
 from phist.estimators.card import write_card
 from phist.estimators.examples import Array, ClassWeight, as_labelled, describe_data, make_examples, split_off
@@ -94,7 +96,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _settle(self, graphs: GraphSet, seed: int) -> Preset:
         """The preset with what the constructor was given in place of its own choices."""
-        check_choice("engine", self.engine, ("auto", "reference"))
+        check_choice("engine", self.engine, get_args(Engine))
         check_choice("inference", self.inference, ("sampled", "exact"))
         if self.realizations < 1:
             raise ConfigError(f"realizations={self.realizations} was given; at least 1 is needed")
@@ -151,8 +153,9 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         network = make_network(preset.network, len(self.classes_), seed).to(self._device())
         run = _run_name(preset, training, held_out)
         history = fit_network(
-            network, training, held_out, preset.training, checkpoint=self.checkpoint, run=run, progress=self.progress
-        )
+            network, training, held_out, preset.training,
+            engine=self.engine, checkpoint=self.checkpoint, run=run, progress=self.progress,
+        )  # fmt: skip
         if history.ending == "interrupted":
             warnings.warn(f"training was interrupted; the model is that of epoch {history.best + 1}", stacklevel=3)
         self._remember(network, preset.training, history, seed)
@@ -169,7 +172,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _average(self, X: Any, measure: Measure) -> NDArray[np.float32]:
         return average_over_roots(
-            self.network_, as_graphset(X).with_labels(None), measure,
+            compute(self.network_, as_graphset(X).with_labels(None), self.engine), measure,
             realizations=self.realizations, seed=self.seed_, inference=self.inference,
             progress=self.progress,
         )  # fmt: skip
@@ -177,12 +180,12 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Graph embeddings, averaged over root samples: (graphs, embedding)."""
         check_is_fitted(self, "network_")
-        return self._average(X, self.network_.graph_embeddings)
+        return self._average(X, "graph_embeddings")
 
     def node_embeddings(self, X: Any) -> list[NDArray[np.float32]]:
         """For every graph the embeddings of its nodes, each node as the root: a list of (nodes, embedding)."""
         check_is_fitted(self, "network_")
-        return embed_nodes(self.network_, as_graphset(X).with_labels(None), self.progress)
+        return embed_nodes(compute(self.network_, as_graphset(X).with_labels(None), self.engine), self.progress)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`."""

@@ -21,7 +21,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         preset: ``"auto"``, a dataset's name for the appendix's sizes with our recipe (``"ENZYMES"``), or ``"paper:ENZYMES"``
             for the network and training as printed.
         max_epochs: passes over the training graphs, at most.
-        engine: ``"auto"``, or ``"reference"`` for the plain PyTorch network.
+        engine: ``"auto"`` computes by the fused engine wherever it can; ``"fused"`` insists on it, ``"reference"`` takes the
+            plain PyTorch network.
         time_budget: seconds of training, at most.
         random_state: seed of everything random; the same seed gives the same model.
         orders, channels, bins, kernel: shape of the network, in place of the preset's; see `NetworkConfig`.
@@ -77,7 +78,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     def _logits(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self, "network_")
-        return self._average(X, self.network_)
+        return self._average(X, "scores")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import TransformerMixin
 
+from phist.engine.computation import compute
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.examples import as_labelled, describe_data
 from phist.graphs.convert import as_graphset
@@ -46,7 +47,7 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore
         seed = self._draw_seed()
         preset = self._settle(graphs, seed)
         network = make_network(preset.network, 1, seed).to(self._device())
-        settle_statistics(network, graphs, preset.training.batch_size, seed)
+        settle_statistics(compute(network, graphs, self.engine), preset.training.batch_size, seed)
         self._remember(network, preset.training, History(), seed)
         self.data_ = describe_data(graphs)
         return self

@@ -98,23 +98,26 @@ class RunningStandardizer(nn.Module):
         """Standardise (..., channels); while training, learn from it, each embedding with its weight (...)."""
         if self.training and self.updates == 0:
             self._update(embeddings.detach(), weights)
-            return self._standardize(embeddings)
-        result = self._standardize(embeddings)
+            return self.standardize(embeddings)
+        result = self.standardize(embeddings)
         if self.training:
             self._update(embeddings.detach(), weights)
         return result
 
-    def _standardize(self, embeddings: Tensor) -> Tensor:
+    def standardize(self, embeddings: Tensor) -> Tensor:
+        """Shift and scale, learning nothing."""
         scale = (self.variance + self.epsilon).rsqrt()
         return (embeddings - self.mean.clone()) * scale
 
     @torch.no_grad()
     def _update(self, embeddings: Tensor, weights: Tensor | None) -> None:
         rows = embeddings.flatten(0, -2)
-        share = rows.new_ones(len(rows)) if weights is None else weights.flatten()
-        share = (share / share.sum()).unsqueeze(-1)
-        mean = (share * rows).sum(0)
-        variance = (share * (rows - mean).square()).sum(0)
+        if weights is None:
+            variance, mean = torch.var_mean(rows, 0, correction=0)
+        else:
+            share = (weights / weights.sum()).view(-1, 1)
+            mean = (share * rows).sum(0)
+            variance = (share * (rows - mean).square()).sum(0)
         self.absorb(mean, variance)
 
     @torch.no_grad()
@@ -122,5 +125,6 @@ class RunningStandardizer(nn.Module):
         """Move towards the statistics of a new batch."""
         self.updates += 1
         step = max(self.momentum, 1 / int(self.updates))
-        self.variance.lerp_(variance + (1 - step) * (mean - self.mean).square(), step)
+        away = mean - self.mean
+        self.variance.lerp_(variance.addcmul(away, away, value=1 - step), step)
         self.mean.lerp_(mean, step)

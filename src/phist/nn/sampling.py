@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -16,12 +16,35 @@ from phist.nn.batch import Batch
 SamplerKind = Literal["replacement", "all", "oversample"]
 
 
+class Draws(NamedTuple):
+    """The distinct roots of several graphs, one graph after the other."""
+
+    ptr: NDArray[np.int64]  # (graphs + 1): the roots of each graph
+    nodes: NDArray[np.int32]  # (roots): numbered within the graph
+    counts: NDArray[np.float32]  # (roots): how often each was drawn
+
+
 @dataclass(frozen=True)
 class Roots:
     """The distinct roots of each graph, in slots; a graph with fewer than the batch's most has slots with multiplicity 0."""
 
     nodes: Tensor  # (graphs, slots), numbered through the batch
     multiplicity: Tensor  # (graphs, slots): how often each was drawn
+
+    @classmethod
+    def of(cls, batch: Batch, draws: Draws) -> "Roots":
+        """The ``draws`` from the graphs of a batch."""
+        counts = np.diff(draws.ptr)
+        graph = np.repeat(np.arange(len(counts)), counts)
+        slot = np.arange(len(draws.nodes)) - np.repeat(draws.ptr[:-1], counts)
+        first_node = batch.node_ptr[:-1].cpu().numpy()
+
+        shape = (len(counts), int(counts.max()))
+        nodes = np.broadcast_to(first_node[:, None], shape).copy()
+        multiplicity = np.zeros(shape)
+        nodes[graph, slot] += draws.nodes
+        multiplicity[graph, slot] = draws.counts
+        return cls(torch.from_numpy(nodes).to(batch.device), torch.from_numpy(multiplicity).to(batch.device, batch.dtype))
 
     def split(self, slots: int) -> list["Roots"]:
         """The same roots, at most ``slots`` at a time."""
@@ -51,25 +74,35 @@ class RootSampler:
         if not self.factor > 0:
             raise ConfigError(f"oversampling factor {self.factor} was given; it must be positive")
 
-    def sample(self, batch: Batch, generator: np.random.Generator) -> Roots:
-        """Draw the roots of every graph of the batch, one graph after the other."""
+    def draw(self, sizes: NDArray[np.int64], generator: np.random.Generator) -> Draws:
+        """Draw the roots of graphs with so many nodes, one graph after the other."""
         if self.kind == "all":
-            return all_roots(batch)
-        sizes = batch.node_counts.cpu().numpy()
+            return draw_all(sizes)
         draws = self._draws(sizes)
-        return _distinct(batch, sizes, draws, generator.integers(0, np.repeat(sizes, draws)))
+        return _distinct(sizes, draws, generator.integers(0, np.repeat(sizes, draws)))
 
-    def sample_by_size(self, batch: Batch, seed: Sequence[int]) -> Roots:
-        """Draw roots that depend on ``seed`` and on a graph's size only, whatever else is in the batch."""
+    def draw_by_size(self, sizes: NDArray[np.int64], seed: Sequence[int]) -> Draws:
+        """Draw roots that depend on ``seed`` and on a graph's size only, whatever the other graphs are."""
         if self.kind == "all":
-            return all_roots(batch)
-        sizes = batch.node_counts.cpu().numpy()
+            return draw_all(sizes)
         draws = self._draws(sizes)
         drawn = {
             size: np.random.default_rng((*seed, size)).integers(0, size, count)
             for size, count in dict(zip(sizes.tolist(), draws.tolist(), strict=True)).items()
         }
-        return _distinct(batch, sizes, draws, np.concatenate([drawn[size] for size in sizes.tolist()]))
+        return _distinct(sizes, draws, np.concatenate([drawn[size] for size in sizes.tolist()]))
+
+    def sample(self, batch: Batch, generator: np.random.Generator) -> Roots:
+        """Draw the roots of every graph of a batch."""
+        return Roots.of(batch, self.draw(batch.node_counts.cpu().numpy(), generator))
+
+    def sample_by_size(self, batch: Batch, seed: Sequence[int]) -> Roots:
+        """`draw_by_size` for the graphs of a batch."""
+        return Roots.of(batch, self.draw_by_size(batch.node_counts.cpu().numpy(), seed))
+
+    def most_roots(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many distinct roots graphs with so many nodes can have."""
+        return sizes if self.kind == "all" else np.minimum(sizes, self._draws(sizes))
 
     def _draws(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         if self.kind == "replacement":
@@ -78,25 +111,22 @@ class RootSampler:
         return draws
 
 
+def draw_all(sizes: NDArray[np.int64]) -> Draws:
+    """Every node of every graph, once."""
+    ptr = starts_of(sizes)
+    nodes = (np.arange(ptr[-1]) - np.repeat(ptr[:-1], sizes)).astype(np.int32)
+    return Draws(ptr, nodes, np.ones(len(nodes), np.float32))
+
+
 def all_roots(batch: Batch) -> Roots:
     """Every node of every graph as a root, once."""
-    counts = batch.node_counts
-    slots = torch.arange(int(counts.max()), device=batch.device)
-    present = slots < counts[:, None]
-    nodes = batch.node_ptr[:-1, None] + torch.where(present, slots, 0)
-    return Roots(nodes, present.to(batch.dtype))
+    return Roots.of(batch, draw_all(batch.node_counts.cpu().numpy()))
 
 
-def _distinct(batch: Batch, sizes: NDArray[np.int64], draws: NDArray[np.int64], drawn: NDArray[np.int64]) -> Roots:
+def _distinct(sizes: NDArray[np.int64], draws: NDArray[np.int64], drawn: NDArray[np.int64]) -> Draws:
     """Keep each distinct root once with its multiplicity: one drawn twice then costs as much as one drawn once."""
-    first_node = starts_of(sizes)[:-1]
-    nodes, multiplicity = np.unique(np.repeat(first_node, draws) + drawn, return_counts=True)
-    graph = np.searchsorted(first_node, nodes, side="right") - 1
-    slot = np.arange(len(nodes)) - np.searchsorted(graph, graph)
-
-    shape = (len(sizes), int(slot.max()) + 1)
-    node_table = np.broadcast_to(first_node[:, None], shape).copy()
-    multiplicity_table = np.zeros(shape)
-    node_table[graph, slot] = nodes
-    multiplicity_table[graph, slot] = multiplicity
-    return Roots(torch.from_numpy(node_table).to(batch.device), torch.from_numpy(multiplicity_table).to(batch.device, batch.dtype))
+    first_node = starts_of(sizes)
+    nodes, counts = np.unique(np.repeat(first_node[:-1], draws) + drawn, return_counts=True)
+    ptr = np.searchsorted(nodes, first_node)
+    local = nodes - np.repeat(first_node[:-1], np.diff(ptr))
+    return Draws(ptr, local.astype(np.int32), counts.astype(np.float32))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from phist.engine.computation import compute
 from phist.errors import ConfigError
 from phist.graphs.graphset import GraphSet
-from phist.nn.batch import Batch
 from phist.nn.network import StructuralNetwork
 from phist.training.checkpoint import Checkpoint, State, load_checkpoint, optimizer_state, restore_optimizer, save_checkpoint
 from phist.training.config import TrainingConfig
@@ -38,6 +38,7 @@ def fit_network(
     validation: Examples | None,
     config: TrainingConfig,
     *,
+    engine: str = "auto",
     checkpoint: str | Path | None = None,
     run: str = "",
     progress: bool | None = None,
@@ -49,10 +50,11 @@ def fit_network(
     comes from the seed and the epoch's number, so it ends with the same weights as an uninterrupted one.
 
     Args:
+        engine: ``"auto"``, ``"fused"`` or ``"reference"``; which it came to is in the history.
         run: a name for what is trained on what, so that a checkpoint of something else is refused.
         progress: whether to show a bar; ``None`` shows it on a terminal.
     """
-    trainer = _Trainer(network, training, validation, config)
+    trainer = _Trainer(network, training, validation, config, engine)
     if checkpoint is not None and Path(checkpoint).exists():
         trainer.resume(checkpoint, run)
     try:
@@ -74,8 +76,12 @@ def fit_network(
 class _Trainer:
     """The state of a run between two epochs."""
 
-    def __init__(self, network: StructuralNetwork, training: Examples, validation: Examples | None, config: TrainingConfig) -> None:
+    def __init__(
+        self, network: StructuralNetwork, training: Examples, validation: Examples | None, config: TrainingConfig, engine: str
+    ) -> None:
         self.network, self.training, self.validation, self.config = network, training, validation, config
+        self.computation = compute(network, training.graphs, engine)
+        self.validation_computation = None if validation is None else compute(network, validation.graphs, engine)
         groups = _parameter_groups(network, config.weight_decay)
         self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
         self.history = History()
@@ -115,19 +121,18 @@ class _Trainer:
     def _train(self, number: int) -> tuple[float, float]:
         generator = np.random.default_rng((self.config.seed, number))
         device = next(self.network.parameters()).device
-        examples = self.training
+        examples, sampler = self.training, self.network.config.sampler
         total_loss, hits = 0.0, 0
         self.network.train()
         for share, chosen in _shuffled(len(examples.graphs), self.config.batch_size, generator):
-            batch = Batch.from_graphs(examples.graphs[chosen], device)
-            roots = self.network.config.sampler.sample(batch, generator)
+            draws = sampler.draw(self.computation.sizes[chosen], generator)
             targets = torch.from_numpy(examples.targets[chosen]).to(device)
             weights = torch.from_numpy(examples.weights[chosen]).to(device)
-            logits = self.network(batch, roots)
-            loss = weighted_loss(logits, targets, weights)
+            scores = self.computation.scores(chosen, draws)
+            loss = weighted_loss(scores, targets, weights)
             self._step(loss, self.config.learning_rate_at(number + share))
             total_loss += float(loss.detach()) * len(chosen)
-            hits += int((logits.argmax(1) == targets).sum())
+            hits += int((scores.argmax(1) == targets).sum())
         return total_loss / len(examples.graphs), hits / len(examples.graphs)
 
     def _step(self, loss: Tensor, learning_rate: float) -> None:
@@ -140,13 +145,11 @@ class _Trainer:
         self.optimizer.step()
 
     def _validate(self, number: int) -> tuple[float | None, float | None]:
-        if self.validation is None:
+        if self.validation is None or self.validation_computation is None:
             return None, None
-        examples = self.validation
+        examples, config = self.validation, self.config
         logits = torch.from_numpy(
-            average_over_roots(
-                self.network, examples.graphs, self.network, realizations=self.config.validation_realizations, seed=self.config.seed
-            )
+            average_over_roots(self.validation_computation, "scores", realizations=config.validation_realizations, seed=config.seed)
         )
         targets = torch.from_numpy(examples.targets)
         loss = weighted_loss(logits, targets, torch.from_numpy(examples.weights))

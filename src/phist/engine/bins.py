@@ -1,0 +1,279 @@
+"""Whitened values into bins and back: the innermost loops.
+
+Rows y become a = tanh((y - mean)·scale). `add_places` adds members·κ((a - p_l) / w) of every row to a histogram
+``h[l·width + c]``; `pull_places` goes the way back, from the slopes of a histogram to those of the whitened values.
+
+Equidistant gaussians need two exponentials a value, not one a bin: counted from the middle bin,
+κ(u - ρl) = e^(-u²/2) · (e^(ρu))^l · e^(-ρ²l²/2), the last factor is the same for all rows and comes in at the end, and so
+the bins are a ladder of products forward and a polynomial in e^(ρu), by Horner's rule, backward.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.engine.vectors import (
+    LANES,
+    absolute,
+    apart,
+    exp,
+    exp_within,
+    fma,
+    half_sine,
+    inner,
+    larger,
+    load,
+    single,
+    smaller,
+    splat,
+    spread,
+    store,
+    tanh,
+    where_positive,
+)  # fmt: skip
+
+IDENTITY, UNIFORM, RECTANGLE, GAUSSIAN, TRIANGLE, COSINE, LADDER = range(7)
+_KINDS = {
+    "identity": IDENTITY, "uniform": UNIFORM, "smooth-rectangle": RECTANGLE, "gaussian": GAUSSIAN, "triangle": TRIANGLE,
+    "raised-cosine": COSINE,
+}  # fmt: skip
+_LARGEST_POWER = 80.0  # e to more than this, up or down, leaves the range of single precision
+
+
+class Bins(NamedTuple):
+    """A histogram's bins; plain sums are one bin of the kernel "identity"."""
+
+    kind: int
+    number: int
+    centers: NDArray[np.float32]
+    width: np.float32
+    ratio: np.float32  # of the ladder: spacing over width
+    factors: NDArray[np.float32]  # of the ladder: e^(-ρ²l²/2), ones otherwise
+
+
+def make_bins(kernel: str, centers: NDArray[np.float32], width: float) -> Bins:
+    """The bins of ``kernel`` with equidistant ``centers``."""
+    count = len(centers)
+    kind, ratio = _KINDS[kernel], (2 / count) / width
+    factors = np.ones(count, np.float32)
+    if kind == GAUSSIAN and _ladder_fits(centers, width, ratio):
+        kind = LADDER
+        factors = np.exp(-0.5 * (ratio * (np.arange(count) - count // 2)) ** 2).astype(np.float32)
+    return Bins(kind, count, np.ascontiguousarray(centers), np.float32(width), np.float32(ratio), factors)
+
+
+def _ladder_fits(centers: NDArray[np.float32], width: float, ratio: float) -> bool:
+    """Whether no product on the ladder leaves the range of single precision."""
+    middle = len(centers) // 2
+    u = (np.linspace(-1, 1, 401) - centers[middle]) / width
+    powers = -0.5 * u[:, None] ** 2 + ratio * (np.arange(len(centers)) - middle) * u[:, None]
+    return bool(max(abs(powers[:, 0]).max(), powers.max(), abs(ratio * u).max()) < _LARGEST_POWER)
+
+
+@inner
+def _bump(kind: int, z: Any) -> Any:
+    one, zero = splat(single(1.0)), splat(single(0.0))
+    if kind == UNIFORM:
+        return where_positive(one - z, where_positive(zero - one - z, zero, one), zero)
+    if kind == RECTANGLE:
+        z = larger(smaller(z, splat(single(8.0))), splat(single(-8.0)))
+        fourth = z * z * z * z
+        return one / (one + fourth * fourth * fourth * fourth * fourth)
+    if kind == GAUSSIAN:
+        return exp(z * z * single(-0.5))
+    if kind == TRIANGLE:
+        return larger(one - absolute(z), zero)
+    if kind == COSINE:
+        cosine = half_sine(one - smaller(absolute(z), one))
+        return cosine * cosine
+    return z
+
+
+@inner
+def _slope(kind: int, z: Any) -> Any:
+    one, zero = splat(single(1.0)), splat(single(0.0))
+    if kind == UNIFORM:
+        return zero
+    if kind == RECTANGLE:
+        z = larger(smaller(z, splat(single(8.0))), splat(single(-8.0)))
+        cube = z * z * z
+        fourth = cube * z
+        sixteenth = fourth * fourth * fourth * fourth
+        value = one / (one + sixteenth * fourth)
+        return sixteenth * cube * value * value * single(-20.0)
+    if kind == GAUSSIAN:
+        return exp(z * z * single(-0.5)) * z * single(-1.0)
+    if kind == TRIANGLE:
+        sign = where_positive(z, zero - one, where_positive(zero - z, one, zero))
+        return where_positive(one - absolute(z), sign, zero)
+    if kind == COSINE:
+        size = smaller(absolute(z), one)
+        sine = half_sine(one - absolute(size + size - one))  # sin πz by its symmetry about 1/2
+        return where_positive(z, zero - sine, sine) * single(np.pi / 2)
+    return one
+
+
+@inner
+def add_places(bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, members: int, h: Any, h_at: int) -> None:
+    """Add ``n`` rows at ``y[y_at]`` to the histogram at ``h[h_at]``.
+
+    Args:
+        whitening: where in ``y`` the mean begins, and after it the scale.
+        members: where in ``y`` the number of nodes of each row begins.
+    """
+    apart()
+    for block in range(0, width, LANES):
+        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
+        if bins.kind == LADDER:
+            _climb_ladder(bins, y, y_at + block, n, width, mean, scale, members, h, h_at + block)
+        else:
+            _visit_bins(bins, y, y_at + block, n, width, mean, scale, members, h, h_at + block)
+
+
+@inner
+def _climb_ladder(
+    bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, h: Any, h_at: int
+) -> None:
+    """Two rows at a time, the last one with nothing beside it where their number is odd."""
+    for place in range(0, n, 2):
+        other = min(place + 1, n - 1)
+        a = tanh((load(y, y_at + place * width) - mean) * scale)
+        b = tanh((load(y, y_at + other * width) - mean) * scale)
+        factor, value = _lowest_rung(bins, a)
+        other_factor, other_value = _lowest_rung(bins, b)
+        value = value * spread(y, members + place)
+        other_value = other_value * spread(y, members + other) * single(other - place)
+        for number in range(bins.number):
+            to = h_at + number * width
+            store(h, to, load(h, to) + (value + other_value))
+            value, other_value = value * factor, other_value * other_factor
+
+
+@inner
+def _lowest_rung(bins: Bins, a: Any) -> Any:
+    """The factor from bin to bin, and the value of the first, both without the common factors."""
+    u = (a - bins.centers[bins.number // 2]) * (single(1.0) / bins.width)
+    return exp_within(u * bins.ratio), exp_within((u * single(-0.5) - single(bins.number // 2) * bins.ratio) * u)
+
+
+@inner
+def _visit_bins(bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, h: Any, h_at: int) -> None:
+    inverse = single(1.0) / bins.width
+    inside = single(1 - 2.0**-20) if bins.kind == UNIFORM else single(1.0)
+    for place in range(n):
+        a = tanh((load(y, y_at + place * width) - mean) * scale) * inside
+        for number in range(bins.number):
+            to = h_at + number * width
+            z = (a - bins.centers[number]) / bins.width if bins.kind == UNIFORM else (a - bins.centers[number]) * inverse
+            store(h, to, fma(_bump(bins.kind, z), spread(y, members + place), load(h, to)))
+
+
+@inner
+def pull_places(
+    bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, members: int, slopes: int, g: int, sums: int
+) -> None:
+    """Slopes of ``n`` whitened rows to ``y[g]``; their sums, plain and times the rows, are added to those at ``y[sums]``.
+
+    Args:
+        slopes: where those of the histogram begin: (bins, width), then the same times the bin's number.
+    """
+    apart()
+    for block in range(0, width, LANES):
+        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
+        if bins.kind == LADDER:
+            _pull_ladder(bins, y, y_at + block, n, width, mean, scale, members, slopes + block, g + block, sums + block)
+        else:
+            _pull_bins(bins, y, y_at + block, n, width, mean, scale, members, slopes + block, g + block, sums + block)
+
+
+@inner
+def _pull_bins(
+    bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int, sums: int
+) -> None:
+    total, along = load(y, sums), load(y, sums + width)
+    for place in range(n):
+        x = (load(y, y_at + place * width) - mean) * scale
+        slope = _collect_bins(bins, tanh(x), width, y, slopes)
+        store(y, g + place * width, slope)
+        counted = slope * spread(y, members + place)
+        total, along = total + counted, fma(counted, x, along)
+    store(y, sums, total)
+    store(y, sums + width, along)
+
+
+@inner
+def _pull_ladder(
+    bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int, sums: int
+) -> None:
+    """Two rows at a time, as `_climb_ladder` takes them."""
+    total, along = load(y, sums), load(y, sums + width)
+    second, last = slopes + bins.number * width, (bins.number - 1) * width
+    for place in range(0, n, 2):
+        other = min(place + 1, n - 1)
+        x, other_x = (load(y, y_at + place * width) - mean) * scale, (load(y, y_at + other * width) - mean) * scale
+        a, b = tanh(x), tanh(other_x)
+        factor, value = _lowest_rung(bins, a)
+        other_factor, other_value = _lowest_rung(bins, b)
+        plain, numbered = load(y, slopes + last), load(y, second + last)
+        other_plain, other_numbered = plain, numbered
+        for number in range(last - width, -1, -width):
+            one, more = load(y, slopes + number), load(y, second + number)
+            plain, numbered = fma(plain, factor, one), fma(numbered, factor, more)
+            other_plain, other_numbered = fma(other_plain, other_factor, one), fma(other_numbered, other_factor, more)
+        slope = _ladder_slope(bins, a, value, plain, numbered)
+        other_slope = _ladder_slope(bins, b, other_value, other_plain, other_numbered)
+        store(y, g + place * width, slope)
+        store(y, g + other * width, other_slope)
+        counted = slope * spread(y, members + place)
+        other_counted = other_slope * spread(y, members + other) * single(other - place)
+        total, along = total + (counted + other_counted), fma(counted, x, fma(other_counted, other_x, along))
+    store(y, sums, total)
+    store(y, sums + width, along)
+
+
+@inner
+def _ladder_slope(bins: Bins, a: Any, value: Any, plain: Any, numbered: Any) -> Any:
+    """From Horner's two sums, over slopes and over slopes times the bin's number, to the slope of the whitened value."""
+    inverse, lowest = single(1.0) / bins.width, single(bins.number // 2) * bins.ratio
+    u = (a - bins.centers[bins.number // 2]) * inverse
+    return value * inverse * (numbered * bins.ratio - (u + lowest) * plain) * (splat(single(1.0)) - a * a)
+
+
+@inner
+def _collect_bins(bins: Bins, a: Any, width: int, slopes: Any, at: int) -> Any:
+    inverse = single(1.0) / bins.width
+    total = splat(single(0.0))
+    for number in range(bins.number):
+        total = fma(_slope(bins.kind, (a - bins.centers[number]) * inverse), load(slopes, at + number * width), total)
+    return total * inverse * (splat(single(1.0)) - a * a)
+
+
+@inner
+def scale_histograms(bins: Bins, width: int, h: Any, at: int, density: Any) -> None:
+    """The ladder's common factors, and the number of elements where a density is asked for."""
+    for number in range(bins.number):
+        factor = bins.factors[number] * density
+        for block in range(0, width, LANES):
+            to = at + number * width + block
+            store(h, to, load(h, to) * factor)
+
+
+@inner
+def prepare_slopes(bins: Bins, width: int, source: Any, at: int, density: Any, target: Any, to: int) -> None:
+    """Slopes of a histogram as `pull_places` takes them: with the ladder's factors, then times the bin's number."""
+    for number in range(bins.number):
+        factor = bins.factors[number] * density
+        for block in range(0, width, LANES):
+            store(target, to + number * width + block, load(source, at + number * width + block) * factor)
+    number_slopes(bins, width, target, to)
+
+
+@inner
+def number_slopes(bins: Bins, width: int, slopes: Any, at: int) -> None:
+    """Behind the slopes of a histogram the same times the bin's number, which only the ladder needs."""
+    if bins.kind == LADDER:
+        for number in range(bins.number):
+            for block in range(0, width, LANES):
+                slope = load(slopes, at + number * width + block)
+                store(slopes, at + (bins.number + number) * width + block, slope * single(number))

@@ -1,0 +1,52 @@
+"""How much memory a batch needs, and how much of it may stay for the backward pass."""
+
+from typing import Any
+
+from phist.engine.node_level import ROWS_AT_ONCE
+from phist.engine.plan import Plan
+from phist.engine.shape import Shape
+from phist.engine.vectors import LANES, compiled
+from phist.nn.sampling import Draws
+
+FLOATS, INTEGERS, DOUBLES, POSITIONS, KEPT = range(5)
+SPARE = 16 * LANES  # for what every allocation is rounded up by
+
+
+@compiled
+def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, share: Any, most_places: int, keep: bool, result: Any) -> None:
+    """Enough for a share whatever balls its roots have; floats below ``result[KEPT]`` may be kept for the backward pass."""
+    width, size, order = shape.widths[-1], shape.bins.number * shape.widths[-1], shape.orders[0]
+    strides, longest = 0, order * max(LANES, shape.widths[0])
+    for layer in range(1, len(shape.orders)):
+        stride = shape.orders[layer] * shape.widths[layer - 1]
+        strides += stride
+        longest = max(longest, stride)
+    per_place, stride = 2 + order + strides + width, order * shape.widths[0]
+    always, alone, kept, integers, most_integers = 0, 0, 0, 0, 0
+    result[DOUBLES], result[POSITIONS] = 0, 0
+    for place in share:
+        graph, n_draws = graphs[place], draws.ptr[place + 1] - draws.ptr[place]
+        n_nodes, n_rows = plan.node_ptr[graph + 1] - plan.node_ptr[graph], plan.row_ptr[graph + 1] - plan.row_ptr[graph]
+        n_roots = min(n_draws, n_rows)
+        places, entries = min(n_roots * n_rows, max(most_places, n_rows)), 0
+        if plan.by_balls[graph]:
+            entries = (places // n_rows + 1) * (plan.row_entry_ptr[graph + 1] - plan.row_entry_ptr[graph])
+            places += n_rows
+        sets = 1 if shape.joint else n_draws
+        rooted = n_draws * (1 + size + stride) + sets * 2 * width + SPARE
+        read = n_nodes * (strides + width) + 2 * width + SPARE
+        responses = places * per_place + entries + SPARE
+        on_rows = places * (shape.widest + longest) + n_rows * order * LANES + (min(ROWS_AT_ONCE, n_rows) + 2) * 2 * size
+        on_nodes = n_nodes * (1 + shape.widest + 2 * longest) + 3 * size
+        needed = responses + 2 * n_roots * size + max(on_rows, on_nodes + (0 if keep else read)) + SPARE
+        drawn, whole = 2 * n_draws, 2 * n_roots + 2 * places + entries + SPARE
+        always += rooted + (read + n_roots * (size + stride) if keep else 0)
+        alone = max(alone, needed)
+        kept += responses
+        integers += drawn + (whole if keep else 0)
+        most_integers = max(most_integers, whole)
+        result[DOUBLES] = max(result[DOUBLES], (sets + 1) * 4 * width + 4 * LANES)
+        result[POSITIONS] = max(result[POSITIONS], n_rows)
+    result[KEPT] = always + min(kept, most_places * per_place) if keep else -1
+    result[FLOATS] = max(result[KEPT], always) + alone
+    result[INTEGERS] = integers + most_integers

@@ -1,0 +1,55 @@
+"""Which engine computes a network: the fused one where it can, the reference elsewhere."""
+
+import warnings
+from typing import Literal, get_args
+
+import torch
+
+from phist.errors import ConfigError, check_choice
+from phist.graphs.graphset import GraphSet
+from phist.nn.config import NetworkConfig
+from phist.nn.network import StructuralNetwork
+
+Engine = Literal["auto", "fused", "reference"]
+
+
+class EngineNotice(UserWarning):
+    """Said once: the fused engine does not cover a network, and the reference computes it."""
+
+
+def uncovered(config: NetworkConfig) -> str | None:
+    """What of a configuration the fused engine does not cover, or ``None``."""
+    if config.convolution != "chebyshev":
+        return f"convolution={config.convolution!r}"
+    if config.operator != "laplacian":
+        return f"operator={config.operator!r}"
+    if config.aggregation == "max":
+        return 'aggregation="max"'
+    if config.learnable_bins:
+        return "learnable bins"
+    if config.append_moments:
+        return "appended moments"
+    return None
+
+
+def choose_engine(engine: str, network: StructuralNetwork, graphs: GraphSet) -> Literal["fused", "reference"]:
+    """``engine`` itself, or what ``"auto"`` comes to; asked for the impossible, it says why."""
+    check_choice("engine", engine, get_args(Engine))
+    if engine == "reference":
+        return "reference"
+    reason = uncovered(network.config) or _unfit_parameters(network) or ("directed graphs" if graphs.directed else None)
+    if reason is None:
+        return "fused"
+    if engine == "fused":
+        raise ConfigError(f'engine="fused" does not cover {reason}; choose engine="auto" or "reference"')
+    warnings.warn(f"the fused engine does not cover {reason}; the reference computes instead", EngineNotice, stacklevel=3)
+    return "reference"
+
+
+def _unfit_parameters(network: StructuralNetwork) -> str | None:
+    parameter = next(network.parameters())
+    if parameter.device.type != "cpu":
+        return f"tensors on {parameter.device.type}"
+    if parameter.dtype != torch.float32:
+        return f"parameters of type {str(parameter.dtype).removeprefix('torch.')}"
+    return None

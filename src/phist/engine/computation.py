@@ -1,0 +1,113 @@
+"""Computation: a network on a set of graphs, whichever engine does the work."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from phist.engine.choice import choose_engine
+from phist.engine.function import FusedNetwork
+from phist.graphs.graphset import GraphSet
+from phist.nn.batch import Batch
+from phist.nn.network import StructuralNetwork
+from phist.nn.normalization import RunningStandardizer
+from phist.nn.sampling import Draws, Roots
+
+Positions = NDArray[np.int64]
+
+
+class Computation(ABC):
+    """A network and the graphs it is used on; graphs are named by their positions, roots by draws from those graphs."""
+
+    engine: ClassVar[str]
+
+    def __init__(self, network: StructuralNetwork, graphs: GraphSet) -> None:
+        self.network = network
+        self.graphs = graphs
+        self.sizes = graphs.node_counts()
+
+    def scores(self, chosen: Positions, draws: Draws) -> Tensor:
+        """Class scores of the chosen graphs, seen from the drawn roots: (graphs, classes)."""
+        scores: Tensor = self.network.head(self.graph_embeddings(chosen, draws))
+        return scores
+
+    @abstractmethod
+    def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
+        """Standardised embeddings of the chosen graphs: (graphs, m_graph)."""
+
+    @abstractmethod
+    def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
+        """Standardised embeddings of the drawn nodes, one graph after the other: (roots, m_node)."""
+
+    @abstractmethod
+    def batches(self, roots: Any) -> Iterator[Positions]:
+        """All graphs, as many at a time as memory allows, when graphs have so many roots: (graphs)."""
+
+
+class Reference(Computation):
+    """By `phist.nn`, on any device."""
+
+    engine = "reference"
+
+    def _batch(self, chosen: Positions) -> Batch:
+        parameter = next(self.network.parameters())
+        return Batch.from_graphs(self.graphs[chosen], parameter.device, parameter.dtype)
+
+    def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
+        batch = self._batch(chosen)
+        return self.network.graph_embeddings(batch, Roots.of(batch, draws))
+
+    def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
+        batch = self._batch(chosen)
+        slots = self.network.node_embeddings(batch, Roots.of(batch, draws))
+        counts = np.diff(draws.ptr)
+        return slots[torch.from_numpy(np.arange(slots.shape[1]) < counts[:, None])]
+
+    def batches(self, roots: Any) -> Iterator[Positions]:
+        """Graphs of like size together, so that few slots stay empty."""
+        limit = max(1, self.network.config.max_elements // max(self.network.config.channels))
+        order = np.argsort(self.sizes, kind="stable")
+        start, nodes = 0, 0
+        for position, graph in enumerate(order.tolist()):
+            nodes += int(self.sizes[graph])
+            if position > start and nodes * int(roots[graph]) > limit:
+                yield order[start:position]
+                start, nodes = position, int(self.sizes[graph])
+        if len(order):
+            yield order[start:]
+
+
+class Fused(Computation):
+    """By the engine, on the processor."""
+
+    engine = "fused"
+    roots_at_once = 1 << 15  # embeddings of so many roots take some tens of megabytes
+
+    def __init__(self, network: StructuralNetwork, graphs: GraphSet) -> None:
+        super().__init__(network, graphs)
+        self.fused = FusedNetwork(network)
+        self.plan = self.fused.plan(graphs)
+
+    def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
+        standardizer = self.network.node_standardizer
+        if isinstance(standardizer, RunningStandardizer) and standardizer.training and standardizer.updates == 0:
+            return Reference(self.network, self.graphs).graph_embeddings(chosen, draws)  # the first batch sets the statistics
+        return self.fused.graph_embeddings(self.plan, chosen, draws)
+
+    def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
+        return self.fused.node_embeddings(self.plan, chosen, draws)
+
+    def batches(self, roots: Any) -> Iterator[Positions]:
+        """Graphs as they come; a single one of any size is taken in turns by the engine itself."""
+        filled = np.cumsum(roots) // self.roots_at_once
+        yield from np.split(np.arange(len(self.graphs)), np.flatnonzero(np.diff(filled)) + 1)
+
+
+def compute(network: StructuralNetwork, graphs: GraphSet, engine: str = "auto") -> Computation:
+    """``network`` on ``graphs``, by the engine that ``engine`` comes to."""
+    kinds: dict[str, type[Computation]] = {"fused": Fused, "reference": Reference}
+    return kinds[choose_engine(engine, network, graphs)](network, graphs)

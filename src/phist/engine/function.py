@@ -1,0 +1,211 @@
+"""The door between the two rooms: a network of `phist.nn`, computed by the engine, with gradients."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from phist.engine.bins import make_bins
+from phist.engine.budget import KEPT, needs
+from phist.engine.fused import STATES, Network, backward, forward, summarize
+from phist.engine.memory import PHASES, Memory, make_memory
+from phist.engine.parameters import LevelParameters
+from phist.engine.plan import Plan, make_plan
+from phist.engine.shape import Shape, Standardizer, padded
+from phist.engine.threads import run_shares, share_out
+from phist.graphs.graphset import GraphSet
+from phist.nn.histogram import ProjectiveHistogram
+from phist.nn.network import StructuralNetwork
+from phist.nn.normalization import RunningStandardizer
+from phist.nn.sampling import Draws
+
+Array = NDArray[Any]
+MOST_THREADS = 64
+
+
+def shape_of(network: StructuralNetwork) -> Shape:
+    """A network's configuration as compiled code takes it."""
+    config, aggregation = network.config, network.f_node.aggregation
+    if isinstance(aggregation, ProjectiveHistogram):
+        width = config.kernel_width * aggregation.kernel.natural_width(config.bins)
+        bins = make_bins(config.kernel, aggregation.centers.numpy(), width)
+        densities = (config.node_histogram == "density", config.graph_histogram == "density")
+    else:
+        bins = make_bins("identity", np.zeros(1, np.float32), 1.0)
+        densities = (config.aggregation == "mean", config.aggregation == "mean")
+    return Shape(
+        orders=np.array(config.orders, np.int64),
+        widths=np.array([padded(width) for width in config.channels], np.int64),
+        widest=padded(max(config.channels)),
+        bins=bins,
+        reach=sum(order - 1 for order in config.orders),
+        joint=config.statistics == "joint",
+        epsilon=network.f_node.norm.epsilon,
+        node_density=densities[0],
+        graph_density=densities[1],
+    )
+
+
+class FusedNetwork:
+    """A network whose embeddings the engine computes; its parameters stay in ``network``, for optimisers and files to find."""
+
+    def __init__(self, network: StructuralNetwork) -> None:
+        self.network = network
+        self.shape = shape_of(network)
+        channels = network.config.channels
+        self.node_level = LevelParameters(self.shape, channels, on_embeddings=False)
+        self.graph_level = LevelParameters(self.shape, channels, on_embeddings=True)
+        self.most_places = max(1, network.config.max_elements // self.shape.widest)
+        self.clocks = np.zeros((MOST_THREADS, len(PHASES)), np.int64)  # processor cycles of each thread, for benchmarks
+        layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions]
+        self.parameters: list[Tensor] = [part for layer in layers for part in (layer.weight, layer.bias)]
+        size = self.shape.bins.number * int(self.shape.widths[-1])
+        self._standardizer = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
+        self._memories: list[list[Memory]] = []
+
+    def plan(self, graphs: GraphSet) -> Plan:
+        """What the engine works out once for a set of graphs."""
+        balls = self.shape.joint  # whitened root by root, the background is another one for every root
+        return make_plan(graphs, self.network.config.operator_scale, self.shape.reach, balls)
+
+    def graph_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
+        """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
+        embeddings: Tensor = _Embedding.apply(_Call(self, plan, graphs, draws), *self.parameters)  # type: ignore[no-untyped-call]
+        standardized: Tensor = self.network.graph_standardizer(embeddings)
+        return standardized  # (graphs, m_graph)
+
+    @torch.no_grad()
+    def node_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
+        """e_j of the drawn nodes, one graph after the other, standardised; without gradients."""
+        call = _Call(self, plan, graphs, draws)
+        embeddings = torch.from_numpy(
+            self.torch_order(call.run([part.detach() for part in self.parameters], False, only_nodes=True))
+        )
+        standardizer = self.network.node_standardizer
+        if isinstance(standardizer, RunningStandardizer):
+            embeddings = standardizer.standardize(embeddings)
+        return embeddings  # (roots, m_node)
+
+    def settle_standardizer(self) -> Standardizer:
+        """What f_graph subtracts from and multiplies node embeddings with, as it is now."""
+        module = self.network.node_standardizer
+        if isinstance(module, RunningStandardizer):
+            scale = 1 / np.sqrt(module.variance.numpy() + np.float32(module.epsilon))
+            self._inner(self._standardizer.shift)[...] = module.mean.numpy().reshape(-1, self.shape.bins.number).T
+            self._inner(self._standardizer.scale)[...] = scale.reshape(-1, self.shape.bins.number).T
+        return self._standardizer
+
+    def _inner(self, values: Array) -> Array:
+        """(..., bins · width) as (..., bins, channels), without the padding."""
+        split = values.reshape(*values.shape[:-1], self.shape.bins.number, int(self.shape.widths[-1]))
+        return split[..., : self.network.config.channels[-1]]
+
+    def torch_order(self, values: Array) -> Array:
+        """(..., bins · width) to (..., channels · bins)."""
+        inner = np.swapaxes(self._inner(values), -1, -2)
+        return np.ascontiguousarray(inner).reshape(*values.shape[:-1], -1)
+
+    def engine_order(self, values: Array) -> Array:
+        """The inverse of `torch_order`."""
+        result = np.zeros((*values.shape[:-1], self.shape.bins.number * int(self.shape.widths[-1])), np.float32)
+        split = values.reshape(*values.shape[:-1], -1, self.shape.bins.number)
+        self._inner(result)[...] = np.swapaxes(split, -1, -2)
+        return result
+
+    def borrow_memory(self, sizes: Array) -> list[Memory]:
+        """Memory for each thread, with room for as many floats, integers, doubles and positions as ``sizes`` says."""
+        found = self._memories.pop() if self._memories else []
+        result = []
+        for number, size in enumerate(sizes[:, :KEPT].tolist()):
+            memory = found[number] if number < len(found) else None
+            if memory is None or any(len(part) < needed for part, needed in zip(memory, size, strict=False)):
+                memory = make_memory([needed + needed // 2 for needed in size], self.clocks[number])
+            memory.tops[:] = 0
+            result.append(memory)
+        return result
+
+    def return_memory(self, memory: list[Memory]) -> None:
+        """Let another pass use it."""
+        self._memories.append(memory)
+
+
+class _Call:
+    """One pass over a batch: what the backward pass needs of the forward pass."""
+
+    def __init__(self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws) -> None:
+        self.fused, self.plan, self.draws = fused, plan, draws
+        self.graphs = np.ascontiguousarray(graphs, np.int64)
+        rows = plan.row_ptr[self.graphs + 1] - plan.row_ptr[self.graphs]
+        threads = min(torch.get_num_threads(), MOST_THREADS)
+        self.shares = share_out(rows * (draws.ptr[1:] - draws.ptr[:-1]), threads)
+        self.most_places = max(1, fused.most_places // len(self.shares))
+        self.states = np.zeros((len(self.graphs), STATES), np.int64)
+
+    def run(self, parameters: list[Tensor], keep: bool, only_nodes: bool = False) -> Array:
+        """Embeddings of the graphs, or of the drawn nodes, in the engine's order."""
+        fused, layers, n_shares = self.fused, len(self.fused.node_level.channels), len(self.shares)
+        nodes, graphs = fused.node_level.pack(parameters[: 2 * layers]), fused.graph_level.pack(parameters[2 * layers :])
+        self.network = Network(fused.shape, nodes, graphs, fused.settle_standardizer())
+        size = len(self.network.standardizer.shift)
+        results = np.empty(len(self.graphs) * size, np.float32)
+        drawn = np.empty(len(self.draws.nodes) * size if only_nodes else 0, np.float32)
+        moments = np.zeros((n_shares, 1 + 2 * size))
+        sizes = np.zeros((n_shares, KEPT + 1), np.int64)
+        for share, own in zip(self.shares, sizes, strict=True):
+            needs(fused.shape, self.plan, self.graphs, self.draws, share, self.most_places, keep, own)
+        self.memories = fused.borrow_memory(sizes)
+
+        self.embeddings = [0] * n_shares
+
+        def work(number: int) -> None:
+            self.embeddings[number] = forward(
+                self.shares[number], self.plan, self.graphs, self.draws, self.network, self.memories[number], self.most_places,
+                sizes[number, KEPT], self.states, results, moments[number], drawn,
+            )  # fmt: skip
+
+        run_shares(work, n_shares)
+        if not keep:
+            fused.return_memory(self.memories)
+        self._learn_moments(moments)
+        return (drawn if only_nodes else results).reshape(-1, size)
+
+    def _learn_moments(self, moments: Array) -> None:
+        module, shape = self.fused.network.node_standardizer, self.fused.shape
+        if isinstance(module, RunningStandardizer) and module.training:
+            mean, variance = np.empty(len(module.mean), np.float32), np.empty(len(module.mean), np.float32)
+            summarize(moments, self.fused.network.config.channels[-1], shape.widths[-1], shape.bins.number, mean, variance)
+            module.absorb(torch.from_numpy(mean), torch.from_numpy(variance))
+
+    def run_back(self, slopes: Array) -> list[Tensor]:
+        """Gradients of the parameters."""
+        fused = self.fused
+        nodes = np.zeros((len(self.shares), fused.node_level.size), np.float32)
+        graphs = np.zeros((len(self.shares), fused.graph_level.size), np.float32)
+
+        def work(number: int) -> None:
+            backward(
+                self.shares[number], self.plan, self.graphs, self.draws, self.network, self.memories[number], self.most_places,
+                self.states, self.embeddings[number], slopes.ravel(), nodes[number], graphs[number],
+            )  # fmt: skip
+
+        run_shares(work, len(self.shares))
+        fused.return_memory(self.memories)
+        return fused.node_level.unpack(nodes.sum(axis=0)) + fused.graph_level.unpack(graphs.sum(axis=0))
+
+
+class _Embedding(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, call: _Call, *parameters: Tensor) -> Tensor:
+        ctx.call = call
+        ctx.save_for_backward(*parameters)  # torch then notices if they were changed before the backward pass
+        results = call.run([parameter.detach() for parameter in parameters], keep=any(ctx.needs_input_grad))
+        return torch.from_numpy(call.fused.torch_order(results))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
+        call: _Call = ctx.call
+        _ = ctx.saved_tensors
+        return None, *call.run_back(call.fused.engine_order(gradients[0].numpy()))

@@ -1,0 +1,156 @@
+"""Plans: everything about a set of graphs that does not change from step to step, worked out once."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.engine.twins import merge_twins, twin_classes
+from phist.engine.vectors import compiled
+from phist.graphs.graphset import GraphSet
+
+BALL_PAYS = 0.6  # a ball with more of the rows than this costs less when computed whole
+PROBES = 8  # roots per graph whose balls are measured
+
+Array = NDArray[Any]
+
+
+class Plan(NamedTuple):
+    """The graphs of a set, ready to be computed on in any order; a tuple of arrays, as compiled code takes it."""
+
+    node_ptr: Array  # (graphs + 1)
+    entry_ptr: Array  # (graphs + 1): entries of each graph's scaled Laplacian, for f_graph
+    indptr: Array  # (nodes + graphs): entries of each node, counted from the graph's first; a graph has one more than nodes
+    indices: Array  # numbered within the graph
+    values: Array
+    row_ptr: Array  # (graphs + 1): rows of each graph, that is its nodes with twins merged
+    row_entry_ptr: Array  # and so on: the same operator on rows, for f_node
+    row_indptr: Array
+    row_indices: Array
+    row_values: Array
+    members: Array  # (rows): nodes merged into each
+    root_row: Array  # (nodes): the row that stands for a node when it is the root
+    by_balls: Array  # (graphs): whether rows beyond the reach of a root are taken from a background
+
+    @property
+    def node_counts(self) -> Array:
+        return np.diff(self.node_ptr)
+
+    @property
+    def row_counts(self) -> Array:
+        return np.diff(self.row_ptr)
+
+
+def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool) -> Plan:
+    """Plan ``graphs`` for the Laplacian scaled by ``scale``.
+
+    Args:
+        reach: hops from a root to the farthest row it can change.
+        balls: whether the network allows a background at all.
+    """
+    weights = graphs.weights_or_ones()
+    values = scaled_laplacian(graphs.indptr, graphs.indices, weights, graphs.node_ptr, scale)
+    merged = _merge_all(graphs.node_ptr, graphs.indptr, graphs.indices, values, weights)
+    row_ptr, row_indptr, row_indices, row_values, members, root_row = merged
+    by_balls = _balls_pay(row_ptr, row_indptr, row_indices, reach) if balls else np.zeros(len(graphs), np.bool_)
+    indices = np.ascontiguousarray(graphs.indices, np.int32)
+    return Plan(
+        np.ascontiguousarray(graphs.node_ptr, np.int64), *_within_graphs(graphs.node_ptr, graphs.indptr), indices, values,
+        row_ptr, *_within_graphs(row_ptr, row_indptr), row_indices, row_values, members, root_row, by_balls,
+    )  # fmt: skip
+
+
+def _within_graphs(ptr: Array, indptr: Array) -> tuple[Array, Array]:
+    """Entries of each graph, and the rows' pointers counted from the graph's first entry: small numbers in any set."""
+    entry_ptr = np.ascontiguousarray(indptr[ptr], np.int64)
+    graphs = np.arange(len(ptr) - 1)
+    ends = np.delete(np.arange(len(indptr) - 1 + len(graphs)), ptr[:-1] + graphs)  # all but the first pointer of a graph
+    counted = np.zeros(len(indptr) - 1 + len(graphs), np.int64)
+    counted[ends] = indptr[1:] - np.repeat(entry_ptr[:-1], np.diff(ptr))
+    return entry_ptr, counted.astype(np.int32)
+
+
+@compiled
+def scaled_laplacian(indptr: Any, indices: Any, weights: Any, node_ptr: Any, scale: float) -> Any:
+    """The entries of scale·(L - I), graph by graph."""
+    inverse_root = np.zeros(len(indptr) - 1)
+    for node in range(len(indptr) - 1):
+        degree = weights[indptr[node] : indptr[node + 1]].sum()
+        if degree > 0:
+            inverse_root[node] = np.sqrt(1 / degree)
+    values = np.empty(len(indices), np.float32)
+    for graph in range(len(node_ptr) - 1):
+        first = node_ptr[graph]
+        for node in range(first, node_ptr[graph + 1]):
+            for arc in range(indptr[node], indptr[node + 1]):
+                values[arc] = -scale * inverse_root[node] * weights[arc] * inverse_root[first + indices[arc]]
+    return values
+
+
+@compiled
+def _merge_all(node_ptr: Any, indptr: Any, indices: Any, values: Any, weights: Any) -> Any:
+    n_graphs, n_nodes = len(node_ptr) - 1, len(indptr) - 1
+    row_ptr, all_indptr = np.zeros(n_graphs + 1, np.int64), np.zeros(n_nodes + 1, np.int64)
+    all_indices, all_values = np.empty(len(indices), np.int32), np.empty(len(indices), np.float32)
+    all_members, all_root_row = np.empty(n_nodes, np.float32), np.empty(n_nodes, np.int32)
+    rows, entries = 0, 0
+    for graph in range(n_graphs):
+        begin, end = node_ptr[graph], node_ptr[graph + 1]
+        arcs = slice(indptr[begin], indptr[end])
+        local = indptr[begin : end + 1] - indptr[begin]
+        first = twin_classes(local, indices[arcs], weights[arcs])
+        row_indptr, row_indices, row_values, members, root_row = merge_twins(local, indices[arcs], values[arcs], first)
+        n_rows, n_entries = len(members), len(row_indices)
+        all_indptr[rows + 1 : rows + n_rows + 1] = entries + row_indptr[1:]
+        all_indices[entries : entries + n_entries] = row_indices
+        all_values[entries : entries + n_entries] = row_values
+        all_members[rows : rows + n_rows] = members
+        all_root_row[begin:end] = root_row
+        rows += n_rows
+        entries += n_entries
+        row_ptr[graph + 1] = rows
+    return (
+        row_ptr, all_indptr[: rows + 1].copy(), all_indices[:entries].copy(), all_values[:entries].copy(),
+        all_members[:rows].copy(), all_root_row,
+    )  # fmt: skip
+
+
+@compiled
+def _balls_pay(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
+    n_graphs = len(row_ptr) - 1
+    largest = 0
+    for graph in range(n_graphs):
+        largest = max(largest, row_ptr[graph + 1] - row_ptr[graph])
+    seen = np.full(largest, -1, np.int64)
+    queue = np.empty(largest, np.int64)
+    pays = np.zeros(n_graphs, np.bool_)
+    probe = 0
+    for graph in range(n_graphs):
+        first, n_rows = row_ptr[graph], row_ptr[graph + 1] - row_ptr[graph]
+        step = max(1, n_rows // PROBES)
+        found, roots = 0, 0
+        seen[:n_rows] = -1
+        for root in range(0, n_rows, step):
+            found += _ball_size(root, first, indptr, indices, reach, seen, queue, probe)
+            probe += 1
+            roots += 1
+        pays[graph] = found < BALL_PAYS * roots * n_rows
+    return pays
+
+
+@compiled
+def _ball_size(root: int, first: int, indptr: Any, indices: Any, reach: int, seen: Any, queue: Any, mark: int) -> int:
+    queue[0], seen[root] = root, mark
+    begin, count = 0, 1
+    for _ in range(reach):
+        end = count
+        for place in range(begin, end):
+            row = first + queue[place]
+            for entry in range(indptr[row], indptr[row + 1]):
+                other = indices[entry]
+                if seen[other] != mark:
+                    seen[other] = mark
+                    queue[count] = other
+                    count += 1
+        begin = end
+    return count

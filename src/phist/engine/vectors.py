@@ -1,0 +1,314 @@
+"""Vectors of sixteen single-precision numbers for compiled code, and elementary functions of them.
+
+A compiler turns plain loops into vector code only where it can prove that nothing overlaps, and never across a call into
+the C library. Here the vectors are explicit: what is written is what runs, in registers, on any processor; one with
+narrower registers takes each vector in two or four pieces.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.caching import FunctionCache
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic as numba_intrinsic
+from numba.extending import lower_builtin, models, register_model
+
+LANES = 16  # widths are padded with zeros to a multiple of this
+FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
+single = np.float32
+
+_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy", "nogil": True}
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """An instruction of our own, from a function that types and generates it."""
+    return numba_intrinsic(function)
+
+
+class _SourcesCache(FunctionCache):
+    """Numba's files of compiled code, out of date when any source of the engine changes: it looks at one function's own only."""
+
+    digest = sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        return (*super()._index_key(signature, codegen), self.digest)  # type: ignore[no-untyped-call]
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function that Python calls, and keep it on disk."""
+    result = numba.njit(**_OPTIONS)(function)
+    result._cache = _SourcesCache(function)  # type: ignore[no-untyped-call]
+    return result  # type: ignore[no-any-return]
+
+
+def inner(function: Function) -> Function:
+    """Compile a function that only compiled code calls."""
+    result: Function = numba.njit(**_INNER)(function)
+    return result
+
+
+class VectorType(types.Type):
+    def __init__(self) -> None:
+        super().__init__(name=f"Vector{LANES}")
+
+
+vector = VectorType()
+_FLOATS = ir.VectorType(ir.FloatType(), LANES)
+_INTS = ir.VectorType(ir.IntType(32), LANES)
+
+
+@register_model(VectorType)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, vector_type: Any) -> None:
+        super().__init__(manager, vector_type, _FLOATS)  # type: ignore[no-untyped-call]
+
+
+def _splat(builder: Any, value: Any, vector_type: Any = _FLOATS) -> Any:
+    one = builder.insert_element(ir.Constant(vector_type, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, one, ir.Constant(_INTS, [0] * LANES))
+
+
+def _constant(value: float) -> Any:
+    return ir.Constant(_FLOATS, [float(single(value))] * LANES)
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [offset]), _FLOATS.as_pointer())
+
+
+@intrinsic
+def load(typing_context: Any, array: Any, offset: Any) -> Any:
+    """The vector that begins at ``array[offset]``; the array is flat and the caller knows its length."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_address(context, builder, signature.args[0], *arguments), align=4)
+
+    return vector(array, types.int64), generate
+
+
+@intrinsic
+def store(typing_context: Any, array: Any, offset: Any, value: Any) -> Any:
+    """Put a vector where ``array[offset]`` begins."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, offset, value = arguments
+        builder.store(value, _address(context, builder, signature.args[0], array, offset), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, vector), generate
+
+
+@intrinsic
+def splat(typing_context: Any, value: Any) -> Any:
+    """The same number sixteen times."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _splat(builder, arguments[0])
+
+    return vector(types.float32), generate
+
+
+@intrinsic
+def spread(typing_context: Any, array: Any, offset: Any) -> Any:
+    """``array[offset]`` sixteen times."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return _splat(builder, builder.load(builder.gep(data, [arguments[1]])))
+
+    return vector(array, types.int64), generate
+
+
+@intrinsic
+def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """a·b + c, in one instruction where there is one."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _fma(builder, *arguments)
+
+    return vector(vector, vector, vector), generate
+
+
+def _fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    signature = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
+    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.fmuladd.v{LANES}f32")
+    return builder.call(function, (a, b, c))
+
+
+def _elementwise(instruction: Callable[[Any, Any, Any], Any]) -> Any:
+    @intrinsic
+    def apply(typing_context: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return instruction(builder, *arguments)
+
+        return vector(vector, vector), generate
+
+    return apply
+
+
+smaller = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
+larger = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+
+
+def _define_operator(symbol: Any, instruction: str) -> None:
+    """``symbol`` for two vectors, or for a vector and a number."""
+    pairs = [(vector, vector), (vector, types.float32), (types.float32, vector)]
+
+    @infer_global(symbol)
+    class Operator(AbstractTemplate):
+        def generic(self, arguments: Any, keywords: Any) -> Any:
+            return signature(vector, *arguments) if arguments in pairs else None
+
+    def generate(context: Any, builder: Any, types_: Any, arguments: Any) -> Any:
+        operands = [value if kind == vector else _splat(builder, value) for kind, value in zip(types_.args, arguments, strict=True)]
+        return getattr(builder, instruction)(*operands, flags=FUSE)
+
+    for pair in pairs:
+        lower_builtin(symbol, *pair)(generate)
+
+
+for _symbol, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
+    _define_operator(_symbol, _instruction)
+
+
+@intrinsic
+def apart(typing_context: Any) -> Any:
+    """Called in a function: compile it once and call it, instead of putting it in place wherever it is called."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def cycles(typing_context: Any) -> Any:
+    """The processor's clock."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        counter = ir.FunctionType(ir.IntType(64), [])
+        return builder.call(cgutils.get_or_insert_function(builder.module, counter, "llvm.readcyclecounter"), ())
+
+    return types.int64(), generate
+
+
+@intrinsic
+def where_positive(typing_context: Any, x: Any, then: Any, otherwise: Any) -> Any:
+    """``then`` where x > 0, ``otherwise`` elsewhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, then, otherwise = arguments
+        return builder.select(builder.fcmp_ordered(">", x, _constant(0.0)), then, otherwise)
+
+    return vector(vector, vector, vector), generate
+
+
+@intrinsic
+def absolute(typing_context: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        mask = ir.Constant(_INTS, [0x7FFFFFFF] * LANES)
+        return builder.bitcast(builder.and_(builder.bitcast(arguments[0], _INTS), mask), _FLOATS)
+
+    return vector(vector), generate
+
+
+# (e^r - 1 - r) / r² on [-ln 2 / 2, ln 2 / 2], by least squares at Chebyshev's points.
+_POINTS = 0.5005 * math.log(2) * np.cos(np.pi * (np.arange(200) + 0.5) / 200)
+_SERIES = np.linalg.lstsq(np.vander(_POINTS, 5, increasing=True), (np.expm1(_POINTS) - _POINTS) / _POINTS**2, rcond=None)[0]
+
+
+def _reduce_and_raise(builder: Any, x: Any) -> tuple[Any, Any]:
+    """e^r - 1 and n << 23 for x = n ln 2 + r."""
+    shift = _constant(1.5 * 2**23)  # adding it leaves the nearest whole number in the low bits
+    shifted = _fma(builder, x, _constant(math.log2(math.e)), shift)
+    power = builder.fsub(shifted, shift)
+    r = _fma(builder, power, _constant(-0.693359375), x)  # ln 2 in two parts, the first exact in few bits
+    r = _fma(builder, power, _constant(2.12194440e-4), r)
+    series = _constant(_SERIES[-1])
+    for coefficient in _SERIES[-2::-1]:
+        series = _fma(builder, series, r, _constant(coefficient))
+    exponent = builder.shl(builder.bitcast(shifted, _INTS), ir.Constant(_INTS, [23] * LANES))
+    return _fma(builder, series, builder.fmul(r, r), r), exponent
+
+
+@intrinsic
+def exp_within(typing_context: Any, x: Any) -> Any:
+    """e^x for x between -87 and 88, within 1.2e-7; outside it is nonsense."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        raised, exponent = _reduce_and_raise(builder, arguments[0])
+        one_more = builder.fadd(raised, _constant(1.0))
+        return builder.bitcast(builder.add(builder.bitcast(one_more, _INTS), exponent), _FLOATS)
+
+    return vector(vector), generate
+
+
+@intrinsic
+def exp_less_one(typing_context: Any, x: Any) -> Any:
+    """e^x - 1 for x between -87 and 88, exact near zero too."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        raised, exponent = _reduce_and_raise(builder, arguments[0])
+        one = builder.bitcast(_constant(1.0), _INTS)
+        scale = builder.bitcast(builder.add(one, exponent), _FLOATS)
+        return _fma(builder, scale, raised, builder.fsub(scale, _constant(1.0)))
+
+    return vector(vector), generate
+
+
+@inner
+def half_sine(z: Any) -> Any:
+    """sin(πz / 2) for z in [-1, 1]."""
+    x = z * single(math.pi / 2)
+    square = x * x
+    series = splat(single(-1 / 39916800))
+    series = fma(series, square, splat(single(1 / 362880)))
+    series = fma(series, square, splat(single(-1 / 5040)))
+    series = fma(series, square, splat(single(1 / 120)))
+    series = fma(series, square, splat(single(-1 / 6)))
+    return series * square * x + x
+
+
+@inner
+def exp(x: Any) -> Any:
+    """e^x, tiny below -87 and finite above 88."""
+    return exp_within(smaller(larger(x, splat(single(-87.0))), splat(single(88.0))))
+
+
+@inner
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent as a quotient of polynomials, within 2e-7 everywhere."""
+    x = smaller(larger(x, splat(single(-9.0))), splat(single(9.0)))
+    square = x * x
+    over = splat(single(-2.76076847742355e-16))
+    over = fma(over, square, splat(single(2.00018790482477e-13)))
+    over = fma(over, square, splat(single(-8.60467152213735e-11)))
+    over = fma(over, square, splat(single(5.12229709037114e-08)))
+    over = fma(over, square, splat(single(1.48572235717979e-05)))
+    over = fma(over, square, splat(single(6.37261928875436e-04)))
+    over = fma(over, square, splat(single(4.89352455891786e-03)))
+    under = splat(single(1.19825839466702e-06))
+    under = fma(under, square, splat(single(1.18534705686654e-04)))
+    under = fma(under, square, splat(single(2.26843463243900e-03)))
+    under = fma(under, square, splat(single(4.89352518554385e-03)))
+    return over * x / under
+
+
+@inner
+def elu(x: Any) -> Any:
+    """X above zero, e^x - 1 below."""
+    negative = larger(smaller(x, splat(single(0.0))), splat(single(-87.0)))
+    return where_positive(x, x, exp_less_one(negative))

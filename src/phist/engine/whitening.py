@@ -1,0 +1,81 @@
+"""Mean and variance of weighted rows, and their part in the gradient."""
+
+from typing import Any
+
+import numpy as np
+
+from phist.engine.vectors import LANES, fma, inner, load, single, splat, spread, store
+
+SEGMENT = 256  # rows summed in single precision before the sum goes on in double
+
+
+@inner
+def weigh(f: Any, members: int, shares: int, n: int) -> float:
+    """The weight of ``n`` rows: nodes times draws."""
+    weight = 0.0
+    for place in range(n):
+        weight += f[members + place] * f[shares + place]
+    return weight
+
+
+@inner
+def add_moments(f: Any, y: int, n: int, width: int, members: int, shares: int, doubles: Any, to: int, lanes: int) -> None:
+    """Merge ``n`` rows at ``f[y]`` into moments: their weight, then mean, then summed squares about the mean.
+
+    Args:
+        lanes: where in ``f`` a vector may be put.
+    """
+    weight, before = weigh(f, members, shares, n), doubles[to]
+    if weight == 0.0:
+        return
+    doubles[to] = before + weight
+    mean, square = to + 1 + 2 * width, to + 1 + 2 * width + LANES  # of these rows, behind the moments
+    for block in range(0, width, LANES):
+        for c in range(2 * LANES):
+            doubles[mean + c] = 0.0
+        for start in range(0, n, SEGMENT):
+            total = splat(single(0.0))
+            for place in range(start, min(start + SEGMENT, n)):
+                weights = spread(f, members + place) * spread(f, shares + place)
+                total = fma(load(f, y + place * width + block), weights, total)
+            store(f, lanes, total)
+            for c in range(LANES):
+                doubles[mean + c] += f[lanes + c]
+        for c in range(LANES):
+            doubles[mean + c] /= weight
+            f[lanes + c] = doubles[mean + c]
+        center = load(f, lanes)
+        for start in range(0, n, SEGMENT):
+            total = splat(single(0.0))
+            for place in range(start, min(start + SEGMENT, n)):
+                away = load(f, y + place * width + block) - center
+                total = fma(away * away, spread(f, members + place) * spread(f, shares + place), total)
+            store(f, lanes, total)
+            for c in range(LANES):
+                doubles[square + c] += f[lanes + c]
+        for c in range(LANES):
+            at = to + 1 + block + c
+            shift = doubles[mean + c] - doubles[at]
+            doubles[at] += shift * weight / doubles[to]
+            doubles[at + width] += doubles[square + c] + shift * shift * before * weight / doubles[to]
+
+
+@inner
+def finish_moments(doubles: Any, at: int, width: int, epsilon: float, f: Any, whitening: int) -> None:
+    """The mean, then the scale that whitens."""
+    for c in range(width):
+        f[whitening + c] = doubles[at + 1 + c]
+        f[whitening + width + c] = 1.0 / np.sqrt(doubles[at + 1 + width + c] / doubles[at] + epsilon)
+
+
+@inner
+def pull_whitening(f: Any, y: int, n: int, width: int, whitening: int, shares: int, inverse: Any, sums: int, g: int) -> None:
+    """From slopes of whitened rows to slopes of the rows: what mean and scale hand back comes in."""
+    for block in range(0, width, LANES):
+        mean, scale = load(f, whitening + block), load(f, whitening + width + block)
+        total, along = load(f, sums + block), load(f, sums + width + block)
+        for place in range(n):
+            at = place * width + block
+            x = (load(f, y + at) - mean) * scale
+            common = fma(x, along, total) * (spread(f, shares + place) * inverse)
+            store(f, g + at, (load(f, g + at) - common) * scale)
