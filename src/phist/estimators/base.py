@@ -31,11 +31,14 @@ from phist.training.loop import Examples, fit_network
 from phist.training.model_folder import SavedModel, load_model, save_model
 from phist.training.presets import Preset, make_preset
 
+Head = Literal["linear", "forest"]
+
 
 class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     """Parameters, fitting, use and files; `StructuralClassifier` explains the parameters."""
 
     _saved_as: str
+    _heads: tuple[Head, ...] = ("linear",)
 
     def __init__(
         self,
@@ -64,6 +67,8 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         checkpoint: str | Path | None = None,
         device: str | None = None,
         progress: bool | None = None,
+        head: Head = "linear",
+        forest: Mapping[str, Any] | None = None,
     ) -> None:
         self.preset = preset
         self.max_epochs = max_epochs
@@ -89,12 +94,15 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         self.checkpoint = checkpoint
         self.device = device
         self.progress = progress
+        self.head = head
+        self.forest = forest
 
     # Settings ---------------------------------------------------------------------------------------------------------
 
     def _settle(self, graphs: GraphSet, seed: int) -> Preset:
         """The preset with what the constructor was given in place of its own choices."""
         check_choice("engine", self.engine, ("auto", "reference"))
+        check_choice("head", self.head, self._heads)
         check_choice("inference", self.inference, ("sampled", "exact"))
         if self.realizations < 1:
             raise ConfigError(f"realizations={self.realizations} was given; at least 1 is needed")
