@@ -24,6 +24,7 @@ from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels, distinct_labels
 from phist.nn.network import StructuralNetwork, make_network
 from phist.nn.sampling import RootSampler
+from phist.training.checkpoint import State
 from phist.training.config import Selection, TrainingConfig
 from phist.training.history import History
 from phist.training.inference import Inference, Measure, average_over_roots, embed_nodes
@@ -223,7 +224,15 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             "data": self.data_,
             "metrics": dict(metrics or {}),
         }
-        save_model(path, self.network_, settings, self.history_, write_card(settings, self.network_, self.history_, checkup))
+        card = write_card(settings, self.network_, self.history_, checkup)
+        save_model(path, self.network_, settings, self.history_, card, self._further_files())
+
+    def _further_files(self) -> Mapping[str, State]:
+        """Tensors that a kind of estimator keeps beside its network, by the name of their file."""
+        return {}
+
+    def _restore_further(self, folder: Path) -> None:
+        """Read what `_further_files` gave."""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -241,6 +250,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             training = TrainingConfig(**saved.settings["training"])
             estimator._remember(saved.network.to(estimator._device()), training, saved.history, int(saved.settings["seed"]))
             estimator.data_ = saved.settings["data"]
+            estimator._restore_further(Path(path))
         except (KeyError, TypeError, ConfigError) as error:
             raise ModelFileError(f"{path} does not describe a {cls.__name__} ({error}); save the model again") from error
         return estimator

@@ -1,6 +1,7 @@
 """StructuralClassifier."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +14,12 @@ from phist.errors import ConfigError
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.examples import Array, as_labelled, make_examples
 from phist.estimators.forest import ForestConfig, ForestHead, fold_numbers, forest_features, grow_trees, make_forest_config
+from phist.estimators.forest_file import FOREST, pack_forest, unpack_forest
 from phist.estimators.trees import Trees
 from phist.graphs.convert import as_graphset
+from phist.training.checkpoint import State
 from phist.training.loop import Examples
+from phist.training.model_folder import read_tensors
 
 _SMALLEST = 1e-6  # probability; less than any forest in use can tell apart
 
@@ -69,6 +73,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         graphs, labels = as_labelled(X, y)
         forest = make_forest_config(self.forest)  # what is wrong with it is said before anything is trained
         self._fit_network(graphs, labels, sample_weight, validation)
+        vars(self).pop("forest_", None)  # of an earlier fit
         if self.head == "forest":
             examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
             self.forest_ = ForestHead(tuple(self._grow_parts(examples, forest)))
@@ -124,6 +129,13 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     def _logits(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self, "network_")
         return self._average(X, self.network_)
+
+    def _further_files(self) -> Mapping[str, State]:
+        return {FOREST: pack_forest(self.forest_, self)} if hasattr(self, "forest_") else {}
+
+    def _restore_further(self, folder: Path) -> None:
+        if self.head == "forest" or (folder / FOREST).exists():
+            self.forest_ = unpack_forest(read_tensors(folder, FOREST), self)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""

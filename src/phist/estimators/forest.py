@@ -67,6 +67,11 @@ def forest_features(embeddings: NDArray[np.float32], graphs: GraphSet) -> NDArra
     return np.concatenate([embeddings, sizes.astype(np.float32)], axis=1)
 
 
+def n_features_of(estimator: "StructuralEstimator") -> int:
+    """Columns of `forest_features`."""
+    return int(estimator.network_.f_graph.out_channels) + 2
+
+
 def grow_trees(
     features: NDArray[np.float32],
     targets: NDArray[np.int64],
