@@ -73,7 +73,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         graphs, labels = as_labelled(X, y)
         forest = make_forest_config(self.forest)  # what is wrong with it is said before anything is trained
         self._fit_network(graphs, labels, sample_weight, validation)
-        vars(self).pop("forest_", None)  # of an earlier fit
+        self.__dict__.pop("forest_", None)  # of an earlier fit
         if self.head == "forest":
             examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
             self.forest_ = ForestHead(tuple(self._grow_parts(examples, forest)))
