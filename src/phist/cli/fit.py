@@ -99,7 +99,8 @@ def fit(
     screen.print(f"\nTraining on {len(training)} graphs with preset {chosen}{going_on}; {held_out}")
 
     use_threads(threads)
-    model = StructuralClassifier(chosen, epochs, engine, time_budget, seed, checkpoint=resumable, progress=True, head=head)
+    model = StructuralClassifier(chosen, epochs, engine, time_budget, seed, checkpoint=resumable, progress=True)
+    model.set_params(head=head)
     trained = train(model, training, test, checkup)
     trained.save(out)
     trained.show(screen)
