@@ -59,6 +59,18 @@ def test_fit_as_json_is_json_alone_in_percent(run, data, tmp_path):
     assert content["preset"] == "auto"
 
 
+def test_fit_can_put_a_forest_on_top(run, data, tmp_path):
+    arguments = ("--out", tmp_path / "model", "--epochs", "1", "--head", "forest", "--json")
+    assert json.loads(run("fit", data, *arguments).stdout)["head"] == "forest"
+    assert StructuralClassifier.load(tmp_path / "model").head == "forest"
+    assert run("predict", tmp_path / "model", data).exit_code == 0
+
+
+def test_an_unknown_head_is_refused(run, data, tmp_path):
+    result = run("fit", data, "--out", tmp_path / "model", "--head", "kernel")
+    assert (result.exit_code, "'forest'" in result.stderr) == (2, True)
+
+
 def test_fit_can_train_on_everything(run, data, tmp_path):
     content = json.loads(run("fit", data, "--out", tmp_path / "m", "--epochs", "1", "--test-fraction", "0", "--json").stdout)
     assert content["test"] is None

@@ -10,6 +10,7 @@ from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Thr
 from phist.cli.places import check_file_place, check_model_place
 from phist.cli.screen import console, print_json, show_bounds, waiting
 from phist.cli.training import train
+from phist.errors import check_choice
 
 Out = Annotated[Path, typer.Option(help="The model folder to write; an earlier model there is replaced.", show_default=False)]
 Preset = Annotated[
@@ -24,6 +25,9 @@ Preset = Annotated[
 Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the training graphs; the preset's, unless given.")]
 Budget = Annotated[float | None, typer.Option(metavar="SECONDS", help="No epoch begins that would end after this time.")]
 Engine = Annotated[str, typer.Option(metavar="auto|reference", help="The fastest that fits, or the plain PyTorch network.")]
+Head = Annotated[
+    str, typer.Option(metavar="linear|forest", help="What classifies the embeddings: the paper's linear layer, or extra trees.")
+]
 TestFraction = Annotated[
     float | None,
     typer.Option(
@@ -48,6 +52,7 @@ def fit(
     time_budget: Budget = None,
     seed: Seed = 0,
     engine: Engine = "auto",
+    head: Head = "linear",
     test_fraction: TestFraction = None,
     checkpoint: Checkpoint = None,
     fresh: Fresh = False,
@@ -71,6 +76,7 @@ def fit(
     resumable = checkpoint or Path(f"{out.absolute()}.checkpoint")
     check_model_place(out)
     check_file_place(resumable)
+    check_choice("head", head, ("linear", "forest"))
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 
     from phist.estimators import StructuralClassifier
@@ -94,12 +100,13 @@ def fit(
 
     use_threads(threads)
     model = StructuralClassifier(chosen, epochs, engine, time_budget, seed, checkpoint=resumable, progress=True)
+    model.set_params(head=head)
     trained = train(model, training, test, checkup)
     trained.save(out)
     trained.show(screen)
     screen.print(f"Saved {out}. Next:\n  phist predict {out} DATA")
     if as_json:
-        print_json({"model": str(out), "data": data, "preset": chosen, **trained.metrics()})
+        print_json({"model": str(out), "data": data, "preset": chosen, "head": head, **trained.metrics()})
     trained.exit_if_interrupted("; type the same command to go on, or add --fresh to begin anew")
     resumable.unlink(missing_ok=True)
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from phist.engine.choice import Engine
+from phist.engine.choice import Engine, choose_engine
 from phist.engine.computation import compute
 from phist.errors import ConfigError, GraphInputError, ModelFileError, check_choice
 from phist.estimators.card import write_card
@@ -26,6 +26,7 @@ from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels, distinct_labels
 from phist.nn.network import StructuralNetwork, make_network
 from phist.nn.sampling import RootSampler
+from phist.training.checkpoint import State
 from phist.training.config import Selection, TrainingConfig
 from phist.training.history import History
 from phist.training.inference import Inference, Measure, average_over_roots, embed_nodes
@@ -33,11 +34,14 @@ from phist.training.loop import Examples, fit_network
 from phist.training.model_folder import SavedModel, load_model, save_model
 from phist.training.presets import Preset, make_preset
 
+Head = Literal["linear", "forest"]
+
 
 class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     """Parameters, fitting, use and files; `StructuralClassifier` explains the parameters."""
 
     _saved_as: str
+    _heads: tuple[Head, ...] = ("linear",)
 
     def __init__(
         self,
@@ -66,6 +70,8 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         checkpoint: str | Path | None = None,
         device: str | None = None,
         progress: bool | None = None,
+        head: Head = "linear",
+        forest: Mapping[str, Any] | None = None,
     ) -> None:
         self.preset = preset
         self.max_epochs = max_epochs
@@ -91,12 +97,15 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         self.checkpoint = checkpoint
         self.device = device
         self.progress = progress
+        self.head = head
+        self.forest = forest
 
     # Settings ---------------------------------------------------------------------------------------------------------
 
     def _settle(self, graphs: GraphSet, seed: int) -> Preset:
         """The preset with what the constructor was given in place of its own choices."""
         check_choice("engine", self.engine, get_args(Engine))
+        check_choice("head", self.head, self._heads)
         check_choice("inference", self.inference, ("sampled", "exact"))
         if self.realizations < 1:
             raise ConfigError(f"realizations={self.realizations} was given; at least 1 is needed")
@@ -151,10 +160,11 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             held_out = make_examples(*as_labelled(*validation), self.classes_, class_weight=self.class_weight)
         network = make_network(preset.network, len(self.classes_), seed).to(self._device())
+        self.engine_ = choose_engine(self.engine, network, graphs)
         run = _run_name(preset, training, held_out)
         history = fit_network(
             network, training, held_out, preset.training,
-            engine=self.engine, checkpoint=self.checkpoint, run=run, progress=self.progress,
+            engine=self.engine_, checkpoint=self.checkpoint, run=run, progress=self.progress,
         )  # fmt: skip
         if history.ending == "interrupted":
             warnings.warn(f"training was interrupted; the model is that of epoch {history.best + 1}", stacklevel=3)
@@ -218,7 +228,15 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             "data": self.data_,
             "metrics": dict(metrics or {}),
         }
-        save_model(path, self.network_, settings, self.history_, write_card(settings, self.network_, self.history_, checkup))
+        card = write_card(settings, self.network_, self.history_, checkup)
+        save_model(path, self.network_, settings, self.history_, card, self._further_files())
+
+    def _further_files(self) -> Mapping[str, State]:
+        """Tensors that a kind of estimator keeps beside its network, by the name of their file."""
+        return {}
+
+    def _restore_further(self, folder: Path) -> None:
+        """Read what `_further_files` gave."""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -236,6 +254,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             training = TrainingConfig(**saved.settings["training"])
             estimator._remember(saved.network.to(estimator._device()), training, saved.history, int(saved.settings["seed"]))
             estimator.data_ = saved.settings["data"]
+            estimator._restore_further(Path(path))
         except (KeyError, TypeError, ConfigError) as error:
             raise ModelFileError(f"{path} does not describe a {cls.__name__} ({error}); save the model again") from error
         return estimator

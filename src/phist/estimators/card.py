@@ -3,6 +3,7 @@
 from typing import Any
 
 from phist import __version__
+from phist.estimators.forest import make_forest_config
 from phist.graphs.checkup import Checkup
 from phist.nn.network import StructuralNetwork
 from phist.training.history import History
@@ -16,7 +17,7 @@ def write_card(settings: dict[str, Any], network: StructuralNetwork, history: Hi
         _section("Data it was trained on", _data_lines(settings["data"])),
         _section(_bounds_title(settings["data"], checkup), _bounds_lines(settings["data"], checkup)),
         _section("Metrics", _metric_lines(settings["metrics"], history)),
-        _section("Network", _network_lines(network)),
+        _section("Network", [*_network_lines(network), _head_line(settings["parameters"])]),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -74,3 +75,15 @@ def _network_lines(network: StructuralNetwork) -> list[str]:
         f"{config.aggregation} with {config.bins} {config.kernel} bins",
         f"roots: {config.sampler.kind}, {config.sampler.count} draws per graph",
     ]
+
+
+def _head_line(parameters: dict[str, Any]) -> str:
+    if parameters["head"] == "linear":
+        return "head: linear"
+    forest = make_forest_config(parameters["forest"])
+    own = (
+        "the network's own training graphs"
+        if forest.folds == 1
+        else f"{forest.folds} further networks, each trained without a fold"
+    )
+    return f"head: forests of {forest.trees} extra trees on embeddings of {own}"

@@ -1,15 +1,27 @@
 """StructuralClassifier."""
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from phist.errors import ConfigError
 from phist.estimators.base import StructuralEstimator
-from phist.estimators.examples import Array, as_labelled
+from phist.estimators.examples import Array, as_labelled, make_examples
+from phist.estimators.forest import ForestConfig, ForestHead, fold_numbers, forest_features, grow_trees, make_forest_config
+from phist.estimators.forest_file import FOREST, pack_forest, unpack_forest
+from phist.estimators.trees import Trees
+from phist.graphs.convert import as_graphset
+from phist.training.checkpoint import State
+from phist.training.loop import Examples
+from phist.training.model_folder import read_tensors
+
+_SMALLEST = 1e-6  # probability; less than any forest in use can tell apart
 
 
 class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignore[misc]
@@ -38,6 +50,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         checkpoint: a file in which training can be resumed after a kill.
         device: where to compute; a CUDA device if there is one, unless given.
         progress: whether to show a progress bar; on a terminal, unless given.
+        head: ``"linear"``, the paper's, or ``"forest"``: extra trees on the embeddings of the trained network.
+        forest: fields of `ForestConfig`, for the forest head.
 
     Example:
         >>> from phist.graphs.generate import make_planted_partitions
@@ -48,6 +62,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     """
 
     _saved_as = "classifier"
+    _heads = ("linear", "forest")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, validation: tuple[Any, Any] | None = None) -> Self:
         """Train on graphs ``X`` with labels ``y``, by default the graphs' own.
@@ -57,30 +72,78 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
             validation: graphs and labels to select the epoch by, in place of a part of ``X``.
         """
         graphs, labels = as_labelled(X, y)
+        forest = make_forest_config(self.forest)  # what is wrong with it is said before anything is trained
         self._fit_network(graphs, labels, sample_weight, validation)
+        self.__dict__.pop("forest_", None)  # of an earlier fit
+        if self.head == "forest":
+            examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
+            self.forest_ = ForestHead(tuple(self._grow_parts(examples, forest)))
         return self
+
+    def _grow_parts(self, examples: Examples, config: ForestConfig) -> Iterator[tuple[StructuralEstimator, Trees]]:
+        for number, estimator in enumerate(self._embedders(examples, config.folds)):
+            features = forest_features(estimator.transform(examples.graphs), examples.graphs)
+            n_classes, seed = len(self.classes_), self.seed_ + number
+            yield estimator, grow_trees(features, examples.targets, examples.weights, n_classes, config.trees, seed)
+
+    def _embedders(self, examples: Examples, folds: int) -> Iterator[StructuralEstimator]:
+        """Estimators with the networks to grow forests on: this one, or one for each fold that was trained without it."""
+        if folds == 1:
+            yield self
+            return
+        numbers = fold_numbers(examples.targets, folds, self.seed_)
+        for fold in range(folds):
+            rest = numbers != fold
+            other = clone(self).set_params(
+                head="linear",
+                random_state=(self.seed_ + 1 + fold) % 2**31,
+                validation_fraction=0,
+                class_weight=None,
+                checkpoint=None,
+            )
+            yield other.fit(examples.graphs[rest], examples.targets[rest], sample_weight=examples.weights[rest])
 
     def decision_function(self, X: Any) -> NDArray[np.float32]:
         """Logits, averaged over root samples: (graphs, classes); of two classes the lead of the second: (graphs)."""
-        logits = self._logits(X)
+        logits = self._logits(X) if self.head == "linear" else _log_probabilities(self.predict_proba(X))
         return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
+        if self.head == "forest":
+            return self._forest_head().predict_proba(as_graphset(X))
         probabilities: NDArray[np.float64] = softmax(self._logits(X).astype(np.float64), axis=1)
         return probabilities
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each graph."""
-        most_probable = self._logits(X).argmax(1)
+        most_probable = (self._logits(X) if self.head == "linear" else self.predict_proba(X)).argmax(1)
         classes: Array = self.classes_[most_probable]
         return classes
+
+    def _forest_head(self) -> ForestHead:
+        check_is_fitted(self, "network_")
+        if not hasattr(self, "forest_"):
+            raise ConfigError('this model was fitted with head="linear" and has no forest; fit it again with head="forest"')
+        return self.forest_
 
     def _logits(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self, "network_")
         return self._average(X, "scores")
 
+    def _further_files(self) -> Mapping[str, State]:
+        return {FOREST: pack_forest(self.forest_, self)} if hasattr(self, "forest_") else {}
+
+    def _restore_further(self, folder: Path) -> None:
+        if self.head == "forest" or (folder / FOREST).exists():
+            self.forest_ = unpack_forest(read_tensors(folder, FOREST), self)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
         graphs, labels = as_labelled(X, y)
         return float(np.average(self.predict(graphs) == labels, weights=sample_weight))
+
+
+def _log_probabilities(probabilities: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Logits of a forest, whose probabilities may be zero."""
+    return np.log(np.maximum(probabilities, _SMALLEST)).astype(np.float32)

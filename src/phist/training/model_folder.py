@@ -1,5 +1,6 @@
 """A trained model as a folder: weights in safetensors, everything else in JSON, a card to read. Nothing is ever unpickled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,19 @@ class SavedModel:
     history: History
 
 
-def save_model(path: str | Path, network: StructuralNetwork, settings: dict[str, Any], history: History, card: str) -> None:
-    """Write a model folder; a folder of another kind in its place is left alone and reported."""
+def save_model(
+    path: str | Path,
+    network: StructuralNetwork,
+    settings: dict[str, Any],
+    history: History,
+    card: str,
+    further: Mapping[str, State] | None = None,
+) -> None:
+    """Write a model folder; a folder of another kind in its place is left alone and reported.
+
+    Args:
+        further: tensors for files of their own, by the file's name.
+    """
     config = {
         "format": FORMAT,
         "version": VERSION,
@@ -42,7 +54,8 @@ def save_model(path: str | Path, network: StructuralNetwork, settings: dict[str,
         "history": {"best": history.best, "ending": history.ending},
     }
     with atomic_directory(path, CONFIG) as folder:
-        save_file({name: tensor.contiguous().cpu() for name, tensor in network.state_dict().items()}, folder / WEIGHTS)
+        for file, state in {WEIGHTS: network.state_dict(), **(further or {})}.items():
+            save_file({name: tensor.contiguous().cpu() for name, tensor in state.items()}, folder / file)
         write_json(folder / CONFIG, config)
         history.write(folder / HISTORY)
         (folder / CARD).write_text(card, encoding="utf-8")
@@ -52,9 +65,9 @@ def load_model(path: str | Path) -> SavedModel:
     """Read a model folder; what is missing, damaged, foreign or of a later version is a `ModelFileError` that says so."""
     folder = Path(path)
     config = _read_config(folder)
-    state = _read_weights(folder)
+    state = read_tensors(folder, WEIGHTS)
     try:
-        network = _build(NetworkConfig.from_dict(config["network"]), config["n_outputs"], state)
+        network = build_network(NetworkConfig.from_dict(config["network"]), config["n_outputs"], state)
         settings = dict(config["settings"])
         history = History.read(folder / HISTORY, **config["history"])
     except (KeyError, TypeError, ConfigError, OSError, ValueError) as error:
@@ -77,13 +90,14 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _read_weights(folder: Path) -> State:
-    if not (folder / WEIGHTS).is_file():
-        raise ModelFileError(f"{folder} has no {WEIGHTS}; a model folder needs its weights: save the model again")
+def read_tensors(folder: Path, file: str) -> State:
+    """The tensors of a file in a model folder."""
+    if not (folder / file).is_file():
+        raise ModelFileError(f"{folder} has no {file}; this model needs it: save the model again")
     try:
-        return load_file(folder / WEIGHTS)
+        return load_file(folder / file)
     except (SafetensorError, OSError, ValueError) as error:
-        raise ModelFileError(f"{folder / WEIGHTS} cannot be read ({error}); it is damaged: save the model again") from error
+        raise ModelFileError(f"{folder / file} cannot be read ({error}); it is damaged: save the model again") from error
 
 
 def _expected_shapes(config: NetworkConfig, n_outputs: int) -> dict[str, tuple[int, ...]]:
@@ -95,8 +109,8 @@ def _expected_shapes(config: NetworkConfig, n_outputs: int) -> dict[str, tuple[i
     return {name: tuple(tensor.shape) for name, tensor in state.items()}
 
 
-def _build(config: NetworkConfig, n_outputs: int, state: State) -> StructuralNetwork:
-    """Shapes are compared before memory is taken, so that a hostile configuration costs nothing."""
+def build_network(config: NetworkConfig, n_outputs: int, state: State) -> StructuralNetwork:
+    """A network with given weights; shapes are compared before memory is taken, so that a hostile configuration costs nothing."""
     expected = _expected_shapes(config, n_outputs)
     found = {name: tuple(tensor.shape) for name, tensor in state.items()}
     if found != expected:

@@ -1,0 +1,194 @@
+"""Our own methods: the network with our recipe under either head, the better of the two, as printed, and its ablations."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.baselines.forests import accuracy_of
+from phist.baselines.method import Account, Method, Task
+from phist.graphs.facts import known_dataset
+from phist.graphs.graphset import GraphSet
+
+if TYPE_CHECKING:
+    from phist.estimators import StructuralClassifier
+
+Head = Literal["linear", "forest"]
+LAST_EPOCH = "last epoch of an annealed schedule, which validation has no part in"
+_DOUBT = 1e-3  # least probability that counts in the log-loss: a forest's zero is no certainty
+
+
+class StructuralMethod(Method):
+    """A network, or several of different seeds, trained on the training part and used under one of ``heads``."""
+
+    family = "phist"
+    heads: ClassVar[tuple[Head, ...]] = ("linear",)
+    fixed: ClassVar[dict[str, Any]] = {}  # options that make the method what it is
+    prefix: ClassVar[str] = ""  # of the preset's name
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if options:  # so that a study with options nobody knows does not begin; without any, torch need not be loaded
+            self._settings()
+
+    def fit(self, task: Task) -> Self:
+        self._task = task
+        with _torch_threads(task.threads):
+            self._models = [self._train(task, number) for number in range(self._settings().ensemble)]
+            self.account = Account(history=_history_of(self._models[0]), notes=self._notes())
+            self._choose_head(task)
+            self.account.training_accuracy = accuracy_of(self.predict(task.training), task.labels_of(task.training))
+        return self
+
+    def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._probabilities(self._head, positions)
+
+    def _settings(self) -> Any:
+        from phist.baselines.ours_options import sort_options
+
+        return sort_options(self.name, {**self.options, **self.fixed})
+
+    def _train(self, task: Task, number: int) -> "StructuralClassifier":
+        from phist.baselines.ours_options import preset_of
+        from phist.estimators import StructuralClassifier
+
+        seed = task.seed if number == 0 else int(np.random.default_rng((task.seed, number)).integers(2**31))
+        parameters = {"preset": preset_of(task.dataset, self.prefix), **self._settings().estimator}
+        model = StructuralClassifier(**parameters, head=self.heads[-1], random_state=seed, progress=None)
+        return model.fit(task.graphs[task.training], task.labels_of(task.training), validation=_validation_of(task))
+
+    def _choose_head(self, task: Task) -> None:
+        """By validation accuracy, then log-loss, where there are two; every head's figures are kept."""
+        best = (-np.inf, -np.inf)
+        labels = task.labels_of(task.validation)
+        for head in self.heads:
+            figures = _figures(self._probabilities(head, task.validation), labels)
+            self.account.tried.append({"head": head, **figures})
+            score = (figures["validation_accuracy"] or 0.0, -(figures["validation_log_loss"] or 0.0))
+            if score > best:
+                best, self._head = score, head
+                self.account.chosen = {"head": head, **_chosen_of(self._models[0])}
+                self.account.validation_accuracy = figures["validation_accuracy"]
+
+    def _probabilities(self, head: Head, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        graphs, n_classes = self._task.graphs[positions], self._task.n_classes
+        with _torch_threads(self._task.threads):
+            found = [_class_probabilities(model.set_params(head=head), graphs, n_classes) for model in self._models]
+        mean: NDArray[np.float64] = np.mean(found, axis=0)
+        return mean
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if len(self._models) > 1:
+            notes.append(f"probabilities averaged over {len(self._models)} seeds; the history is the first one's")
+        ending = self._models[0].history_.ending
+        if ending != "finished":
+            notes.append(f"training ended before its last epoch: {ending}")
+        return notes
+
+
+class PhistLinear(StructuralMethod):
+    """Our recipe under the paper's linear head."""
+
+    name = "phist-linear"
+    selection = LAST_EPOCH
+
+
+class PhistForest(StructuralMethod):
+    """Our recipe's embeddings, averaged over realisations, under extra trees."""
+
+    name = "phist-forest"
+    selection = LAST_EPOCH
+    heads = ("forest",)
+
+
+class Phist(StructuralMethod):
+    """One trained network under whichever head does better on the validation part."""
+
+    name = "phist"
+    selection = f"{LAST_EPOCH}; of the two heads the one with the higher validation accuracy, then the lower validation log-loss"
+    heads = ("linear", "forest")
+
+
+class PhistPaper(StructuralMethod):
+    """The network and its training as printed."""
+
+    name = "phist-paper"
+    selection = "epoch of the lowest validation loss"
+    prefix = "paper:"
+
+    def skip(self, dataset: str) -> str | None:
+        return None if known_dataset(dataset) else f"the paper's appendix has no sizes for {dataset}"
+
+
+class PhistSum(StructuralMethod):
+    """Our recipe with sums in place of histograms, the paper's first ablation."""
+
+    name = "phist-sum"
+    selection = LAST_EPOCH
+    fixed: ClassVar[dict[str, Any]] = {"aggregation": "sum"}
+
+
+class PhistDeterministic(StructuralMethod):
+    """Our recipe with every node as a root, in training and in use, the paper's second ablation."""
+
+    name = "phist-deterministic"
+    selection = LAST_EPOCH
+    fixed: ClassVar[dict[str, Any]] = {"roots": "all"}
+
+
+METHODS: tuple[type[Method], ...] = (Phist, PhistLinear, PhistForest, PhistPaper, PhistSum, PhistDeterministic)
+
+
+def _validation_of(task: Task) -> "tuple[Any, Any] | None":
+    """The validation graphs of classes that occur in training; the network has no output for others."""
+    known = np.isin(task.labels_of(task.validation), task.labels_of(task.training))
+    seen = task.validation[known]
+    return (task.graphs[seen], task.labels_of(seen)) if len(seen) else None
+
+
+def _class_probabilities(model: "StructuralClassifier", graphs: GraphSet, n_classes: int) -> NDArray[np.float64]:
+    """With a column for every class, those that are missing in training included."""
+    probabilities = np.zeros((len(graphs), n_classes))
+    if len(graphs):
+        probabilities[:, model.classes_] = model.predict_proba(graphs)
+    return probabilities
+
+
+def _history_of(model: "StructuralClassifier") -> list[dict[str, Any]]:
+    rows = [asdict(epoch) for epoch in model.history_.epochs]
+    return [{"epoch": row.pop("number"), **row} for row in rows]
+
+
+def _chosen_of(model: "StructuralClassifier") -> dict[str, Any]:
+    config = model.training_config_
+    return {
+        "epoch": model.history_.best,
+        "epochs": config.epochs,
+        "learning_rate": config.learning_rate,
+        "weight_decay": config.weight_decay,
+        "engine": getattr(model, "engine_", "reference"),
+    }
+
+
+def _figures(probabilities: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, float | None]:
+    given = probabilities[np.arange(len(labels)), labels]
+    return {
+        "validation_accuracy": accuracy_of(probabilities, labels),
+        "validation_log_loss": float(-np.log(np.maximum(given, _DOUBT)).mean()) if len(labels) else None,
+    }
+
+
+@contextmanager
+def _torch_threads(count: int) -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,57 @@
+"""The options of our methods: any choice of network, training, forest and inference by its name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from phist.errors import ConfigError
+from phist.estimators.forest import ForestConfig
+from phist.graphs.facts import known_dataset
+from phist.nn.config import NetworkConfig
+from phist.training.config import TrainingConfig
+
+PLAIN = ("preset", "engine", "roots", "realizations", "inference", "class_weight")  # the estimator's own, passed on as they are
+TAKEN = {"sampler", "seed"}  # said by ``roots`` and by the study
+
+
+@dataclass(frozen=True)
+class OurOptions:
+    """What a specification chose, sorted by where it goes."""
+
+    estimator: dict[str, Any] = field(default_factory=dict)
+    ensemble: int = 1  # networks that differ by their seed, their probabilities averaged
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.ensemble, int) or self.ensemble < 1:
+            raise ConfigError(f"ensemble={self.ensemble!r} was given; a whole number of at least 1 is needed")
+
+
+def sort_options(method: str, given: Mapping[str, Any]) -> OurOptions:
+    """``given`` as parameters of the estimator; a name that nothing goes by is a `ConfigError`."""
+    parts: dict[str, dict[str, Any]] = {"network": {}, "training": {}, "forest": {}}
+    names = {
+        "network": _names(NetworkConfig),
+        "training": _names(TrainingConfig),
+        "forest": _names(ForestConfig),
+    }
+    plain: dict[str, Any] = {}
+    for name, value in given.items():
+        home = next((part for part, known in names.items() if name in known), None)
+        if home is not None:
+            parts[home][name] = value
+        elif name in PLAIN:
+            plain[name] = value
+        elif name != "ensemble":
+            known = sorted({"ensemble", *PLAIN, *names["network"], *names["training"], *names["forest"]})
+            raise ConfigError(f"{method} has no option {name!r}; choose from {', '.join(known)}")
+    return OurOptions({**plain, **parts}, given.get("ensemble", 1))
+
+
+def preset_of(dataset: str, prefix: str = "") -> str:
+    """The preset that the appendix has for ``dataset``, else the automatic one."""
+    facts = known_dataset(dataset)
+    return "auto" if facts is None else prefix + facts.name
+
+
+def _names(config: type[Any]) -> set[str]:
+    return {item.name for item in fields(config)} - TAKEN

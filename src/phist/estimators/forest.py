@@ -1,0 +1,98 @@
+"""The forest head: extra trees on graph embeddings, each forest on those of its own network."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier
+
+from phist.errors import ConfigError
+from phist.estimators.trees import Trees
+from phist.graphs.graphset import GraphSet
+
+if TYPE_CHECKING:
+    from phist.estimators.base import StructuralEstimator
+
+
+@dataclass(frozen=True)
+class ForestConfig:
+    """How a forest head is grown.
+
+    Args:
+        trees: of each forest.
+        folds: 1 grows one forest on the embeddings of the network's own training graphs. With more, as many further networks
+            are trained, each without one fold of the graphs; a forest is grown on the embeddings of each, and their
+            probabilities are averaged.
+    """
+
+    trees: int = 500
+    folds: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("trees", "folds"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ConfigError(f"forest {name}={value!r} was given; a whole number of at least 1 is needed")
+
+
+def make_forest_config(given: Any) -> ForestConfig:
+    """The configuration with the fields of ``given``, a mapping or nothing."""
+    try:
+        return ForestConfig(**(given or {}))
+    except TypeError as error:
+        raise ConfigError(f"forest={given!r} does not fit ForestConfig: {error}") from error
+
+
+@dataclass(frozen=True)
+class ForestHead:
+    """Forests, each with the estimator whose embeddings it was grown on.
+
+    Attributes:
+        parts: pairs of an estimator with a fitted network and the trees on its embeddings.
+    """
+
+    parts: tuple[tuple["StructuralEstimator", Trees], ...]
+
+    def predict_proba(self, graphs: GraphSet) -> NDArray[np.float64]:
+        """The mean over forests: (graphs, classes)."""
+        shares = [trees.predict_proba(forest_features(estimator.transform(graphs), graphs)) for estimator, trees in self.parts]
+        mean: NDArray[np.float64] = np.mean(shares, axis=0)
+        return mean
+
+
+def forest_features(embeddings: NDArray[np.float32], graphs: GraphSet) -> NDArray[np.float32]:
+    """Embeddings with the logarithms of the numbers of nodes and edges: (graphs, embedding + 2)."""
+    sizes = np.log1p(np.stack([graphs.node_counts(), graphs.edge_counts()], axis=1))
+    return np.concatenate([embeddings, sizes.astype(np.float32)], axis=1)
+
+
+def n_features_of(estimator: "StructuralEstimator") -> int:
+    """Columns of `forest_features`."""
+    return int(estimator.network_.f_graph.out_channels) + 2
+
+
+def grow_trees(
+    features: NDArray[np.float32],
+    targets: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    n_classes: int,
+    n_trees: int,
+    seed: int,
+) -> Trees:
+    """Extra trees on ``features``; they depend on the seed only."""
+    forest = ExtraTreesClassifier(n_trees, random_state=seed, n_jobs=1)
+    return Trees.from_sklearn(forest.fit(features, targets, sample_weight=weights), n_classes)
+
+
+def fold_numbers(targets: NDArray[np.int64], folds: int, seed: int) -> NDArray[np.int64]:
+    """For every graph the fold that it is in, each class spread evenly; -1, in none, where a class has one graph only."""
+    numbers = np.full(len(targets), -1, dtype=np.int64)
+    generator = np.random.default_rng(seed)
+    offset = 0
+    for target in np.unique(targets):
+        members = generator.permutation(np.flatnonzero(targets == target))
+        if len(members) > 1:
+            numbers[members] = (np.arange(len(members)) + offset) % folds
+            offset += len(members)
+    return numbers
