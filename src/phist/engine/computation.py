@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,10 @@ class Computation(ABC):
     @abstractmethod
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         """Standardised embeddings of the drawn nodes, one graph after the other: (roots, m_node)."""
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """Around many steps: whatever threads there are belong to the engine meanwhile."""
+        return nullcontext()
 
     @abstractmethod
     def batches(self, roots: Any) -> Iterator[Positions]:
@@ -100,6 +105,16 @@ class Fused(Computation):
 
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.fused.node_embeddings(self.plan, chosen, draws)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Torch's own operations are too small here to share out, and its waiting threads would take the engine's time."""
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
 
     def batches(self, roots: Any) -> Iterator[Positions]:
         """Graphs as they come; a single one of any size is taken in turns by the engine itself."""

@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from phist.engine.bins import make_bins
 from phist.engine.budget import KEPT, needs
-from phist.engine.fused import STATES, Network, backward, forward, summarize
+from phist.engine.fused import STATES, Network, backward, forward
 from phist.engine.memory import PHASES, Memory, make_memory
 from phist.engine.parameters import LevelParameters
 from phist.engine.plan import Plan, make_plan
 from phist.engine.shape import Shape, Standardizer, padded
+from phist.engine.statistics import begin_slopes, finish_graphs, learn_graphs, learn_nodes, settle
 from phist.engine.threads import run_shares, share_out
 from phist.graphs.graphset import GraphSet
 from phist.nn.histogram import ProjectiveHistogram
@@ -48,6 +49,30 @@ def shape_of(network: StructuralNetwork) -> Shape:
     )
 
 
+class _Statistics:
+    """Running statistics of a `RunningStandardizer` as arrays that share its memory; without one, zeros and ones."""
+
+    def __init__(self, module: nn.Module, size: int) -> None:
+        self.module = module if isinstance(module, RunningStandardizer) else None
+        self._plain = np.zeros(size, np.float32), np.ones(size, np.float32)
+        self.epsilon = 0.0 if self.module is None else self.module.epsilon
+
+    @property
+    def mean(self) -> Array:
+        return self._plain[0] if self.module is None else self.module.mean.numpy()
+
+    @property
+    def variance(self) -> Array:
+        return self._plain[1] if self.module is None else self.module.variance.numpy()
+
+    def scale(self) -> Array:
+        return 1 / np.sqrt(self.variance + np.float32(self.epsilon))
+
+    def next_step(self) -> float:
+        """How far to go towards the next batch's statistics; nowhere unless they are learnt."""
+        return self.module.next_step() if self.module is not None and self.module.training else 0.0
+
+
 class FusedNetwork:
     """A network whose embeddings the engine computes; its parameters stay in ``network``, for optimisers and files to find."""
 
@@ -57,11 +82,15 @@ class FusedNetwork:
         channels = network.config.channels
         self.node_level = LevelParameters(self.shape, channels, on_embeddings=False)
         self.graph_level = LevelParameters(self.shape, channels, on_embeddings=True)
+        self.threads = min(torch.get_num_threads(), MOST_THREADS)  # the budget that torch was given is the engine's
         self.most_places = max(1, network.config.max_elements // self.shape.widest)
         self.clocks = np.zeros((MOST_THREADS, len(PHASES)), np.int64)  # processor cycles of each thread, for benchmarks
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions]
         self.parameters: list[Tensor] = [part for layer in layers for part in (layer.weight, layer.bias)]
-        size = self.shape.bins.number * int(self.shape.widths[-1])
+        self.bins, self.width = self.shape.bins.number, int(self.shape.widths[-1])
+        size = self.bins * self.width
+        self.node_statistics = _Statistics(network.node_standardizer, self.bins * channels[-1])
+        self.graph_statistics = _Statistics(network.graph_standardizer, self.bins * channels[-1])
         self._standardizer = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
         self._memories: list[list[Memory]] = []
 
@@ -73,46 +102,23 @@ class FusedNetwork:
     def graph_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
         embeddings: Tensor = _Embedding.apply(_Call(self, plan, graphs, draws), *self.parameters)  # type: ignore[no-untyped-call]
-        standardized: Tensor = self.network.graph_standardizer(embeddings)
-        return standardized  # (graphs, m_graph)
+        return embeddings  # (graphs, m_graph)
 
     @torch.no_grad()
     def node_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_j of the drawn nodes, one graph after the other, standardised; without gradients."""
         call = _Call(self, plan, graphs, draws)
-        embeddings = torch.from_numpy(
-            self.torch_order(call.run([part.detach() for part in self.parameters], False, only_nodes=True))
-        )
-        standardizer = self.network.node_standardizer
-        if isinstance(standardizer, RunningStandardizer):
-            embeddings = standardizer.standardize(embeddings)
-        return embeddings  # (roots, m_node)
+        found = call.run([part.detach() for part in self.parameters], keep=False, only_nodes=True)
+        embeddings = np.empty((len(draws.nodes), len(self.node_statistics.mean)), np.float32)
+        finish_graphs(found, self.bins, self.width, self.node_statistics.mean, self.node_statistics.scale(), embeddings)
+        return torch.from_numpy(embeddings)  # (roots, m_node)
 
     def settle_standardizer(self) -> Standardizer:
         """What f_graph subtracts from and multiplies node embeddings with, as it is now."""
-        module = self.network.node_standardizer
-        if isinstance(module, RunningStandardizer):
-            scale = 1 / np.sqrt(module.variance.numpy() + np.float32(module.epsilon))
-            self._inner(self._standardizer.shift)[...] = module.mean.numpy().reshape(-1, self.shape.bins.number).T
-            self._inner(self._standardizer.scale)[...] = scale.reshape(-1, self.shape.bins.number).T
-        return self._standardizer
-
-    def _inner(self, values: Array) -> Array:
-        """(..., bins · width) as (..., bins, channels), without the padding."""
-        split = values.reshape(*values.shape[:-1], self.shape.bins.number, int(self.shape.widths[-1]))
-        return split[..., : self.network.config.channels[-1]]
-
-    def torch_order(self, values: Array) -> Array:
-        """(..., bins · width) to (..., channels · bins)."""
-        inner = np.swapaxes(self._inner(values), -1, -2)
-        return np.ascontiguousarray(inner).reshape(*values.shape[:-1], -1)
-
-    def engine_order(self, values: Array) -> Array:
-        """The inverse of `torch_order`."""
-        result = np.zeros((*values.shape[:-1], self.shape.bins.number * int(self.shape.widths[-1])), np.float32)
-        split = values.reshape(*values.shape[:-1], -1, self.shape.bins.number)
-        self._inner(result)[...] = np.swapaxes(split, -1, -2)
-        return result
+        running, both = self.node_statistics, self._standardizer
+        if running.module is not None:
+            settle(running.mean, running.variance, running.epsilon, self.bins, self.width, both.shift, both.scale)
+        return both
 
     def borrow_memory(self, sizes: Array) -> list[Memory]:
         """Memory for each thread, with room for as many floats, integers, doubles and positions as ``sizes`` says."""
@@ -138,8 +144,7 @@ class _Call:
         self.fused, self.plan, self.draws = fused, plan, draws
         self.graphs = np.ascontiguousarray(graphs, np.int64)
         rows = plan.row_ptr[self.graphs + 1] - plan.row_ptr[self.graphs]
-        threads = min(torch.get_num_threads(), MOST_THREADS)
-        self.shares = share_out(rows * (draws.ptr[1:] - draws.ptr[:-1]), threads)
+        self.shares = share_out(rows * (draws.ptr[1:] - draws.ptr[:-1]), fused.threads)
         self.most_places = max(1, fused.most_places // len(self.shares))
         self.states = np.zeros((len(self.graphs), STATES), np.int64)
 
@@ -168,26 +173,33 @@ class _Call:
         run_shares(work, n_shares)
         if not keep:
             fused.return_memory(self.memories)
-        self._learn_moments(moments)
-        return (drawn if only_nodes else results).reshape(-1, size)
+        running, step = fused.node_statistics, 0.0 if only_nodes else fused.node_statistics.next_step()
+        if step:
+            learn_nodes(moments, fused.bins, fused.width, step, running.mean, running.variance)
+        return drawn if only_nodes else results
 
-    def _learn_moments(self, moments: Array) -> None:
-        module, shape = self.fused.network.node_standardizer, self.fused.shape
-        if isinstance(module, RunningStandardizer) and module.training:
-            mean, variance = np.empty(len(module.mean), np.float32), np.empty(len(module.mean), np.float32)
-            summarize(moments, self.fused.network.config.channels[-1], shape.widths[-1], shape.bins.number, mean, variance)
-            module.absorb(torch.from_numpy(mean), torch.from_numpy(variance))
+    def finish(self, results: Array) -> Array:
+        """From histograms in the engine's order to standardised embeddings in torch's."""
+        fused, running = self.fused, self.fused.graph_statistics
+        self.scale = running.scale()
+        embeddings = np.empty((len(self.graphs), len(self.scale)), np.float32)
+        finish_graphs(results, fused.bins, fused.width, running.mean, self.scale, embeddings)
+        if step := running.next_step():
+            learn_graphs(results, len(self.graphs), fused.bins, fused.width, step, running.mean, running.variance)
+        return embeddings
 
-    def run_back(self, slopes: Array) -> list[Tensor]:
-        """Gradients of the parameters."""
+    def run_back(self, gradient: Array) -> list[Tensor]:
+        """Gradients of the parameters, given that of the embeddings."""
         fused = self.fused
+        slopes = np.empty(len(self.graphs) * fused.bins * fused.width, np.float32)
+        begin_slopes(np.ascontiguousarray(gradient), fused.bins, fused.width, self.scale, slopes)
         nodes = np.zeros((len(self.shares), fused.node_level.size), np.float32)
         graphs = np.zeros((len(self.shares), fused.graph_level.size), np.float32)
 
         def work(number: int) -> None:
             backward(
                 self.shares[number], self.plan, self.graphs, self.draws, self.network, self.memories[number], self.most_places,
-                self.states, self.embeddings[number], slopes.ravel(), nodes[number], graphs[number],
+                self.states, self.embeddings[number], slopes, nodes[number], graphs[number],
             )  # fmt: skip
 
         run_shares(work, len(self.shares))
@@ -201,11 +213,11 @@ class _Embedding(torch.autograd.Function):
         ctx.call = call
         ctx.save_for_backward(*parameters)  # torch then notices if they were changed before the backward pass
         results = call.run([parameter.detach() for parameter in parameters], keep=any(ctx.needs_input_grad))
-        return torch.from_numpy(call.fused.torch_order(results))
+        return torch.from_numpy(call.finish(results))
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
         call: _Call = ctx.call
         _ = ctx.saved_tensors
-        return None, *call.run_back(call.fused.engine_order(gradients[0].numpy()))
+        return None, *call.run_back(gradients[0].numpy())

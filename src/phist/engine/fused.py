@@ -388,20 +388,3 @@ def _hand_back(
                 g + at * width,
             )
     memory.tops[0] = mark
-
-
-@compiled
-def summarize(moments: Any, channels: int, width: int, bins: int, mean: Any, variance: Any) -> None:
-    """Mean and variance of node embeddings, channel by channel, from every thread's sums bin by bin."""
-    weight, size = 0.0, bins * width
-    for share in range(len(moments)):
-        weight += moments[share, 0]
-    for channel in range(channels):
-        for number in range(bins):
-            at, total, square = 1 + number * width + channel, 0.0, 0.0
-            for share in range(len(moments)):
-                total += moments[share, at]
-                square += moments[share, at + size]
-            average = total / weight
-            mean[channel * bins + number] = average
-            variance[channel * bins + number] = max(square / weight - average * average, 0.0)

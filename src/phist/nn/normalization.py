@@ -120,11 +120,15 @@ class RunningStandardizer(nn.Module):
             variance = (share * (rows - mean).square()).sum(0)
         self.absorb(mean, variance)
 
+    def next_step(self) -> float:
+        """Count another batch, and say what share of the statistics it makes."""
+        self.updates += 1
+        return max(self.momentum, 1 / int(self.updates))
+
     @torch.no_grad()
     def absorb(self, mean: Tensor, variance: Tensor) -> None:
         """Move towards the statistics of a new batch."""
-        self.updates += 1
-        step = max(self.momentum, 1 / int(self.updates))
+        step = self.next_step()
         away = mean - self.mean
         self.variance.lerp_(variance.addcmul(away, away, value=1 - step), step)
         self.mean.lerp_(mean, step)

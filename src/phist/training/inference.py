@@ -38,7 +38,7 @@ def average_over_roots(
     computation.network.eval()
     sizes = computation.sizes
     total: NDArray[np.float32] | None = None
-    with SlowProgress("computing graphs", len(sizes) * realizations, progress) as bar:
+    with SlowProgress("computing graphs", len(sizes) * realizations, progress) as bar, computation.at_work():
         for chosen in computation.batches(sizes if inference == "exact" else sampler.most_roots(sizes)):
             for realization in range(realizations):
                 own = sizes[chosen]
@@ -59,7 +59,7 @@ def embed_nodes(computation: Computation, progress: bool | None = False) -> list
     """For every graph the embeddings of its nodes, every node as a root."""
     computation.network.eval()
     found: dict[int, NDArray[np.float32]] = {}
-    with SlowProgress("computing nodes", int(computation.sizes.sum()), progress) as bar:
+    with SlowProgress("computing nodes", int(computation.sizes.sum()), progress) as bar, computation.at_work():
         for chosen in computation.batches(computation.sizes):
             draws = draw_all(computation.sizes[chosen])
             rows = computation.node_embeddings(chosen, draws).cpu().numpy()
@@ -74,7 +74,8 @@ def settle_statistics(computation: Computation, batch_size: int, seed: int) -> N
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(computation.sizes))
     computation.network.train()
-    for start in range(0, len(order), batch_size):
-        chosen = order[start : start + batch_size]
-        computation.scores(chosen, computation.network.config.sampler.draw(computation.sizes[chosen], generator))
+    with computation.at_work():
+        for start in range(0, len(order), batch_size):
+            chosen = order[start : start + batch_size]
+            computation.scores(chosen, computation.network.config.sampler.draw(computation.sizes[chosen], generator))
     computation.network.eval()

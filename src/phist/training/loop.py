@@ -58,7 +58,7 @@ def fit_network(
     if checkpoint is not None and Path(checkpoint).exists():
         trainer.resume(checkpoint, run)
     try:
-        with TrainingProgress(progress, config.epochs) as bar:
+        with TrainingProgress(progress, config.epochs) as bar, trainer.computation.at_work():
             while trainer.ending() is None:
                 bar.show(trainer.run_epoch())
                 if checkpoint is not None:
