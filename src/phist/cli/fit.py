@@ -8,9 +8,10 @@ import typer
 from phist.cli.holdout import TEST_FRACTION, hold_out
 from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
 from phist.cli.places import check_file_place, check_model_place
-from phist.cli.screen import console, print_json, show_bounds, waiting
+from phist.cli.screen import console, print_json, show_bounds
 from phist.cli.training import train
 from phist.errors import check_choice
+from phist.progress import waiting
 
 Out = Annotated[Path, typer.Option(help="The model folder to write; an earlier model there is replaced.", show_default=False)]
 Preset = Annotated[
