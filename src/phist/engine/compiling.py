@@ -52,4 +52,4 @@ def _compute_something() -> None:
     """A step of training: calls every part with arguments of the types that it always has."""
     fused = FusedNetwork(make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0))
     graphs = as_graphset([(3, [(0, 1), (1, 2)])])
-    fused.graph_embeddings(fused.plan(graphs), np.zeros(1, np.int64), draw_all(graphs.node_counts())).sum().backward()  # type: ignore[no-untyped-call]
+    fused.graph_embeddings(fused.plan(graphs), np.zeros(1, np.int64), draw_all(graphs.node_counts())).sum().backward()
