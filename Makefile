@@ -29,9 +29,10 @@ check: setup  ## formatting, lint, types and the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: setup  ## measure reading and start-up
+bench: setup  ## measure reading, start-up and the engine
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/engine.py all --markdown benchmarks/results/engine.md --figure docs/images/engine-scaling.png
 
 clean:  ## remove what can be made again
 	rm -rf .venv phist-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

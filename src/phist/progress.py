@@ -1,14 +1,24 @@
-"""A progress bar for whatever turns out to take long."""
+"""For whoever waits: something that moves, and a progress bar for whatever turns out to take long."""
 
 import sys
 import time
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 
 def somebody_looks(show: bool | None) -> bool:
     """Whether to draw: as told, and where nothing was said, on a terminal."""
     return sys.stderr.isatty() if show is None else show
+
+
+def waiting(what: str) -> "Status":
+    """Something that moves on a terminal while the work of a few seconds goes on; nothing where standard error is a file."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(what)
 
 
 class SlowProgress:

@@ -4,11 +4,15 @@ import signal
 import subprocess
 import sys
 import time
+from typing import get_args
 
 import numpy as np
+import pytest
 from safetensors.numpy import load_file
 
 from phist import StructuralClassifier
+from phist.cli.options import ENGINES
+from phist.engine.choice import Engine
 from phist.graphs.generate import make_trees
 
 PHIST = (sys.executable, "-c", "from phist.cli.app import main; main()")
@@ -69,6 +73,20 @@ def test_fit_can_put_a_forest_on_top(run, data, tmp_path):
 def test_an_unknown_head_is_refused(run, data, tmp_path):
     result = run("fit", data, "--out", tmp_path / "model", "--head", "kernel")
     assert (result.exit_code, "'forest'" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("asked", "used"), [("auto", "fused"), ("fused", "fused"), ("reference", "reference")])
+def test_the_engine_is_chosen_and_told(run, data, tmp_path, asked, used):
+    content = json.loads(run("fit", data, "--out", tmp_path / "m", "--epochs", "1", "--engine", asked, "--json").stdout)
+    assert content["training"]["engine"] == used
+
+
+def test_an_unknown_engine_is_refused(refused, data, tmp_path):
+    assert "'fused'" in refused("fit", data, "--out", tmp_path / "model", "--engine", "steam")
+
+
+def test_the_command_line_knows_every_engine():
+    assert get_args(Engine) == ENGINES
 
 
 def test_fit_can_train_on_everything(run, data, tmp_path):

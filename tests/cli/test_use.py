@@ -47,6 +47,21 @@ def test_predict_says_when_labels_are_of_another_kind(run, model, tmp_path):
     assert "are none of the model's" in run("predict", model, tmp_path / "other.jsonl").stderr
 
 
+def test_predict_takes_either_engine(run, model, data):
+    told, fused, reference = (
+        json.loads(run("predict", model, data, "--json", *options).stdout)["predictions"]
+        for options in ((), ("--engine", "fused"), ("--engine", "reference"))
+    )
+    assert told == fused
+    for one, other in zip(fused, reference, strict=True):
+        assert one["probabilities"] == pytest.approx(other["probabilities"], abs=1e-4)
+
+
+@pytest.mark.parametrize("verb", ["predict", "embed"])
+def test_an_unknown_engine_is_refused(refused, model, data, tmp_path, verb):
+    assert "'fused'" in refused(verb, model, data, "--out", tmp_path / "e.npz", "--engine", "steam")
+
+
 def test_predict_writes_a_file(run, model, data, tmp_path):
     result = run("predict", model, data, "--out", tmp_path / "new" / "p.csv")
     assert result.stdout == ""
@@ -79,6 +94,12 @@ def test_embed_csv_and_npy_agree(run, model, data, tmp_path, options, names):
     assert header[: len(names) + 1] == [*names, "phist0"]
     values = np.array([row[len(names) :] for row in rows], dtype=np.float32)
     np.testing.assert_array_equal(values, np.load(tmp_path / "e.npy"))
+
+
+def test_embed_takes_either_engine(run, model, data, tmp_path):
+    for engine in ("fused", "reference"):
+        run("embed", model, data, "--nodes", "--engine", engine, "--out", tmp_path / f"{engine}.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "fused.npy"), np.load(tmp_path / "reference.npy"), atol=1e-4)
 
 
 def test_embed_takes_an_embedder_too(run, data, tmp_path):

@@ -20,7 +20,7 @@ both_ways = pytest.mark.parametrize("folds", [1, 2])
 
 
 def small(folds=1, trees=15, **changes):
-    shape = {"max_epochs": 2, "channels": (4, 6), "bins": 4, "roots": 6, "random_state": 0}
+    shape = {"engine": "reference", "max_epochs": 2, "channels": (4, 6), "bins": 4, "roots": 6, "random_state": 0}
     return StructuralClassifier(**{**shape, "head": "forest", "forest": {"trees": trees, "folds": folds}, **changes})
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phist.cli.screen import console, waiting
+from phist.cli.screen import console
 from phist.errors import GraphInputError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.report.study import Study

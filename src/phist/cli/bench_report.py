@@ -7,7 +7,8 @@ import typer
 
 from phist.cli.bench_records import Against, Folders, NoDuplicates, Protocol, read_study
 from phist.cli.places import check_file_place
-from phist.cli.screen import console, waiting
+from phist.cli.screen import console
+from phist.progress import waiting
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The HTML file to write.")]
 

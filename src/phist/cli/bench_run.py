@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phist.cli.bench_options import NoDuplicates, OnlyDataset, OnlyMethod, Out, Study, read_study, records_folder
-from phist.cli.screen import console, waiting
+from phist.cli.screen import console
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.evaluation.journal import Problem

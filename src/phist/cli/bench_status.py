@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from phist.cli.bench_options import NoDuplicates, OnlyDataset, OnlyMethod, Out, Study, read_study, records_folder
 from phist.cli.options import Json
-from phist.cli.screen import console, print_json, waiting
+from phist.cli.screen import console, print_json
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console

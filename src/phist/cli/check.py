@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from phist.cli.options import Data, Directed, Json, Labels, SelfLoops, Weights
-from phist.cli.screen import console, print_json, show_bounds, waiting
+from phist.cli.screen import console, print_json, show_bounds
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,8 +8,9 @@ import typer
 from phist.cli.holdout import hold_out
 from phist.cli.options import Seed, use_threads
 from phist.cli.places import check_folder_place, check_model_place
-from phist.cli.screen import console, show_bounds, waiting
+from phist.cli.screen import console, show_bounds
 from phist.cli.training import train
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.estimators import StructuralClassifier

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import Data, Directed, Model, SelfLoops, Threads, Weights, direction_of, use_threads
+from phist.cli.options import Data, Directed, Model, OtherEngine, SelfLoops, Threads, Weights, direction_of, use_engine, use_threads
 from phist.cli.places import check_file_place
 from phist.cli.screen import console
 from phist.errors import OutputError
@@ -27,6 +27,7 @@ def embed(
     out: Out,
     nodes: Nodes = False,
     exact: Exact = False,
+    engine: OtherEngine = None,
     threads: Threads = 1,
     directed: Directed = None,
     self_loops: SelfLoops = None,
@@ -56,6 +57,7 @@ def embed(
     embedder = load_estimator(model)
     if exact:
         embedder.set_params(inference="exact")
+    use_engine(embedder, engine)
     direction = direction_of(embedder, directed)
     graphs = load_graphs(data, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
     embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)

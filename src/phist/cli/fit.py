@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from phist.cli.holdout import TEST_FRACTION, hold_out
-from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
+from phist.cli.options import ENGINES, Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
 from phist.cli.places import check_file_place, check_model_place
-from phist.cli.screen import console, print_json, show_bounds, waiting
+from phist.cli.screen import console, print_json, show_bounds
 from phist.cli.training import train
 from phist.errors import check_choice
+from phist.progress import waiting
 
 Out = Annotated[Path, typer.Option(help="The model folder to write; an earlier model there is replaced.", show_default=False)]
 Preset = Annotated[
@@ -24,7 +25,13 @@ Preset = Annotated[
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the training graphs; the preset's, unless given.")]
 Budget = Annotated[float | None, typer.Option(metavar="SECONDS", help="No epoch begins that would end after this time.")]
-Engine = Annotated[str, typer.Option(metavar="auto|reference", help="The fastest that fits, or the plain PyTorch network.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(ENGINES),
+        help="The fused engine wherever it can, the fused engine or an error, or the plain PyTorch network (see 'phist info').",
+    ),
+]
 Head = Annotated[
     str, typer.Option(metavar="linear|forest", help="What classifies the embeddings: the paper's linear layer, or extra trees.")
 ]
@@ -77,6 +84,7 @@ def fit(
     check_model_place(out)
     check_file_place(resumable)
     check_choice("head", head, ("linear", "forest"))
+    check_choice("engine", engine, ENGINES)
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 
     from phist.estimators import StructuralClassifier

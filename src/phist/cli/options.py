@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, check_choice
 
 if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
@@ -15,6 +15,7 @@ DATA_HELP = (
     "edge list, table as CSV or Parquet, saved GraphSet."
 )
 PANEL = "How the graphs are read"
+ENGINES = ("auto", "fused", "reference")  # phist.engine.choice.Engine, which would bring torch with it
 
 Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)]
 Model = Annotated[Path, typer.Argument(help="A model folder made by 'phist fit' or save().", show_default=False)]
@@ -39,11 +40,17 @@ Weights = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, everything else on standard error.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Settles everything random.")]
-Threads = Annotated[int, typer.Option(min=1, help="Threads of PyTorch; more than one pays off for large graphs only.")]
+Threads = Annotated[
+    int, typer.Option(min=1, help="Threads of the engine and of PyTorch; more than one pays off for large or many graphs only.")
+]
+OtherEngine = Annotated[
+    str | None,
+    typer.Option(metavar="|".join(ENGINES), help="Compute by this engine, not as the model was told to.", show_default=False),
+]
 
 
 def use_threads(count: int) -> None:
-    """Settle how many threads PyTorch takes in this process.
+    """Settle how many threads PyTorch and the engine take in this process.
 
     One is the default of every verb: the steps of small graphs are too short to share, so that two threads take longer,
     and on a busy machine several times as long. Also, sums then have one order, and results are the same everywhere.
@@ -57,6 +64,13 @@ def direction_of(model: Any, given: str | None) -> Any:
     """How the model's own graphs were read, unless something else is asked for."""
     trained_on = model.data_ if isinstance(model.data_, dict) else {}
     return given or ("keep" if trained_on.get("directed") else None)
+
+
+def use_engine(model: Any, engine: str | None) -> None:
+    """Let a model compute by another engine than it was saved with, if one is asked for."""
+    if engine is not None:
+        check_choice("engine", engine, ENGINES)
+        model.set_params(engine=engine)
 
 
 def load_labelled(data: str, labels: Path | None, **reading: Any) -> "GraphSet":

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phist.cli.holdout import Accuracy
-from phist.cli.options import Data, Directed, Json, Labels, Model, SelfLoops, Threads, Weights, direction_of, use_threads
+from phist.cli.options import (
+    Data,
+    Directed,
+    Json,
+    Labels,
+    Model,
+    OtherEngine,
+    SelfLoops,
+    Threads,
+    Weights,
+    direction_of,
+    use_engine,
+    use_threads,
+)
 from phist.cli.places import check_file_place
 from phist.cli.screen import console
 
@@ -27,6 +40,7 @@ def predict(
     out: Out = None,
     as_json: Json = False,
     exact: Exact = False,
+    engine: OtherEngine = None,
     threads: Threads = 1,
     labels: Labels = None,
     directed: Directed = None,
@@ -54,6 +68,7 @@ def predict(
     classifier = StructuralClassifier.load(model)
     if exact:
         classifier.set_params(inference="exact")
+    use_engine(classifier, engine)
     direction = direction_of(classifier, directed)
     graphs = load_graphs(data, labels, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
     probabilities = classifier.predict_proba(graphs)

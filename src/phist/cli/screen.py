@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.status import Status
 
     from phist.graphs.checkup import Checkup, Floors
 
@@ -16,13 +15,6 @@ def console(to_program: bool = False) -> "Console":
     from rich.console import Console
 
     return Console(stderr=to_program, highlight=False, soft_wrap=True, emoji=False, markup=False)
-
-
-def waiting(what: str) -> "Status":
-    """Something that moves on a terminal while the work of a few seconds goes on."""
-    from rich.console import Console
-
-    return Console(stderr=True).status(what)
 
 
 def print_json(content: Any) -> None:

@@ -57,6 +57,7 @@ class Trained:
                 "accuracy": round(100 * kept.accuracy, 2),
                 "validation_accuracy": None if validation is None else round(100 * validation, 2),
                 "seed": self.model.random_state,
+                "engine": self.model.engine_,
             },
             "checkup": self.checkup.to_dict(),
         }
@@ -65,7 +66,8 @@ class Trained:
         """The same for people."""
         history = self.model.history_
         kept = history.epochs[history.best]
-        screen.print(f"Kept epoch {kept.number + 1} of {len(history.epochs)} ({history.ending}, {history.seconds:.0f} s)")
+        how = f"{history.ending}, {history.seconds:.0f} s, {self.model.engine_} engine"
+        screen.print(f"Kept epoch {kept.number + 1} of {len(history.epochs)} ({how})")
         screen.print(f"  accuracy in training          {100 * kept.accuracy:.1f} %")
         if kept.validation_accuracy is not None:
             screen.print(f"  accuracy in validation        {100 * kept.validation_accuracy:.1f} % (it helped to choose the epoch)")

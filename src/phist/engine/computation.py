@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from phist.engine.choice import choose_engine
+from phist.engine.compiling import prepare
 from phist.engine.function import FusedNetwork
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
@@ -94,6 +95,7 @@ class Fused(Computation):
 
     def __init__(self, network: StructuralNetwork, graphs: GraphSet) -> None:
         super().__init__(network, graphs)
+        prepare()
         self.fused = FusedNetwork(network)
         self.plan = self.fused.plan(graphs)
 

@@ -1,0 +1,140 @@
+"""The engine against the straightforward PyG form and against the reference, and how it scales.
+
+    PHIST_DATA=folder python benchmarks/engine.py [steps|memory|scaling|all] [--datasets MUTAG ...] [--repeats 7]
+
+``steps``: one full training step with the paper's sizes (roots drawn, forward, backward, clipping, AdamW), all forms in turn
+in one process, medians of the rounds. ``memory``: what an epoch of each form adds at its peak, a process each. ``scaling``:
+step and embedding against nodes, roots, bins and graphs in the set, a process each point.
+
+Every result is written to ``--out`` as soon as it is there; called again, the benchmark goes on with what is missing.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import torch
+from engine_forms import FORMS
+from engine_results import print_tables, write_figure, write_markdown
+from engine_scaling import CURVES
+from rich.console import Console
+from rich.progress import track
+
+from phist import __version__
+from phist.files import atomic_path
+from phist.training.presets import APPENDIX
+
+HERE = Path(__file__).resolve().parent
+LARGE = {"DD", "COLLAB", "REDDIT-BINARY"}
+STEPS, LARGE_STEPS = 8, 3  # of an epoch: PyG's step on a large dataset takes seconds
+MEMORY_STEPS = 2
+STORED = ("kind", "dataset", "form", "curve", "size")  # what names a result
+
+Request = dict[str, Any]
+
+
+class Results:
+    """Results in a JSON file, which is written anew after each."""
+
+    def __init__(self, path: Path, machine: Request, fresh: bool) -> None:
+        self.path = path
+        self.found: dict[str, Any] = {}
+        if path.exists() and not fresh:
+            content = json.loads(path.read_text())
+            if content["machine"] != machine:
+                sys.exit(f"{path} was measured with {content['machine']}, not with {machine}; add --fresh, or give another --out")
+            self.found = content["results"]
+        self.machine = machine
+
+    def add(self, name: str, result: Request) -> None:
+        """Keep a result, in the file too."""
+        self.found[name] = result
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(self.path) as temporary:
+            temporary.write_text(json.dumps({"machine": self.machine, "results": self.found}, indent=1) + "\n")
+
+
+def requests(options: argparse.Namespace) -> Iterator[Request]:
+    """What to measure, in order."""
+    wanted = ("steps", "memory", "scaling") if options.what == "all" else (options.what,)
+    common = {"threads": options.threads}
+    if "steps" in wanted:
+        for dataset in options.datasets:
+            steps = LARGE_STEPS if dataset in LARGE else STEPS
+            yield {"kind": "steps", "dataset": dataset, "steps": steps, "repeats": options.repeats, **common}
+    if "memory" in wanted:
+        for dataset in options.datasets:
+            for form in FORMS:
+                yield {"kind": "memory", "dataset": dataset, "form": form, "steps": MEMORY_STEPS, **common}
+    if "scaling" in wanted:
+        for curve in options.curves:
+            for size in CURVES[curve]:
+                if not curve.startswith("nodes") or size <= options.largest:
+                    yield {"kind": "scaling", "curve": curve, "size": size, "repeats": min(options.repeats, 3), **common}
+
+
+def name_of(request: Request) -> str:
+    """A result's name in the file."""
+    return "/".join(str(request[part]) for part in STORED if part in request)
+
+
+def measure(request: Request) -> Request | str:
+    """The result from a process of its own, or why there is none."""
+    threads = str(request["threads"])
+    limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
+    command = [sys.executable, str(HERE / "engine_worker.py"), json.dumps(request)]
+    runs = 2 if request.get("form") == "engine" or "curve" in request else 1  # compiling takes memory, and happens once
+    for _ in range(runs):
+        run = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, check=False)
+        if run.returncode:
+            return (run.stderr.strip().splitlines() or [f"ended with {run.returncode}"])[-1]
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    """Measure what is missing, then show all there is."""
+    options = parse_arguments()
+    machine = {"phist": __version__, "torch": torch.__version__, "numba": numba.__version__}
+    machine |= {"cores": os.cpu_count(), "threads": options.threads}
+    results = Results(options.out, machine, options.fresh)
+    screen = Console(stderr=True)
+    missing = [] if options.show else [request for request in requests(options) if name_of(request) not in results.found]
+    for request in track(missing, "measuring", console=screen, transient=True, disable=not sys.stderr.isatty()):
+        screen.print(f"[dim]{name_of(request)} ...[/dim]", highlight=False)
+        result = measure(request)
+        if isinstance(result, str):
+            screen.print(f"{name_of(request)} failed: {result}", style="red", markup=False)
+        else:
+            results.add(name_of(request), {**request, **result})
+    print_tables(results.found)
+    if options.markdown:
+        write_markdown(results.found, machine, options.markdown)
+    if options.figure:
+        write_figure(results.found, options.figure)
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", default="all", choices=["steps", "memory", "scaling", "all"])
+    parser.add_argument("--datasets", nargs="+", default=list(APPENDIX), choices=list(APPENDIX), metavar="NAME")
+    parser.add_argument("--curves", nargs="+", default=list(CURVES), choices=list(CURVES), metavar="CURVE")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="most nodes of a graph")
+    parser.add_argument("--repeats", type=int, default=7, help="rounds that count; at most 3 for scaling")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "engine.json", metavar="FILE")
+    parser.add_argument("--fresh", action="store_true", help="measure all again")
+    parser.add_argument("--show", action="store_true", help="measure nothing, show what is there")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables for the documentation")
+    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the scaling, as docs/images/engine-scaling.png")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

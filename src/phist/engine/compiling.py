@@ -1,0 +1,55 @@
+"""Whether the engine's code lies compiled on disk, and compiling it, once, while somebody waits."""
+
+from functools import cache
+from multiprocessing import current_process
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phist.engine.budget import needs
+from phist.engine.function import FusedNetwork
+from phist.engine.fused import backward, forward
+from phist.graphs.convert import as_graphset
+from phist.nn.config import NetworkConfig
+from phist.nn.network import make_network
+from phist.nn.sampling import draw_all
+from phist.progress import somebody_looks, waiting
+
+PARTS: tuple[Any, ...] = (needs, forward, backward)  # what takes long to compile; the rest comes with it
+
+
+def code_folder() -> Path:
+    """Where compiled code is kept: beside the sources, in ``NUMBA_CACHE_DIR``, or in the user's cache."""
+    return Path(forward._cache.cache_path)  # type: ignore[attr-defined]
+
+
+def is_compiled() -> bool:
+    """Whether everything is there for these sources and this processor; nothing is compiled to find out."""
+    return all(part.signatures or _is_on_disk(part) for part in PARTS)
+
+
+def _is_on_disk(part: Any) -> bool:
+    stored = part._cache
+    _, *wanted = stored._index_key(None, part.targetctx.codegen())  # all but the types of the arguments, which never change
+    return any(key[1:] == tuple(wanted) for key in stored._cache_file._load_index())
+
+
+@cache
+def prepare() -> None:
+    """Compile what is missing before the work begins, so that no clock of the work counts it, and tell a person who waits."""
+    if is_compiled():
+        return
+    alone = current_process().name == "MainProcess"  # several workers would write over each other
+    if alone and somebody_looks(None):
+        with waiting("compiling the engine, once (about a minute)"):
+            _compute_something()
+    else:
+        _compute_something()
+
+
+def _compute_something() -> None:
+    """A step of training: calls every part with arguments of the types that it always has."""
+    fused = FusedNetwork(make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0))
+    graphs = as_graphset([(3, [(0, 1), (1, 2)])])
+    fused.graph_embeddings(fused.plan(graphs), np.zeros(1, np.int64), draw_all(graphs.node_counts())).sum().backward()
