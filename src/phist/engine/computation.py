@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
 from phist.engine.choice import choose_engine
 from phist.engine.compiling import prepare
@@ -16,7 +17,6 @@ from phist.engine.function import FusedNetwork
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
 from phist.nn.network import StructuralNetwork
-from phist.nn.normalization import RunningStandardizer
 from phist.nn.sampling import Draws, Roots
 
 Positions = NDArray[np.int64]
@@ -36,6 +36,16 @@ class Computation(ABC):
         """Class scores of the chosen graphs, seen from the drawn roots: (graphs, classes)."""
         scores: Tensor = self.network.head(self.graph_embeddings(chosen, draws))
         return scores
+
+    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: NDArray[np.float32]) -> tuple[float, int]:
+        """Cross entropy of the chosen graphs and the number of hits; leaves the gradients in the parameters."""
+        device = next(self.network.parameters()).device
+        labels = torch.from_numpy(targets).to(device)
+        scores = self.scores(chosen, draws)
+        loss = weighted_loss(scores, labels, torch.from_numpy(weights).to(device))
+        self.network.zero_grad(set_to_none=True)
+        loss.backward()
+        return float(loss.detach()), int((scores.argmax(1) == labels).sum())
 
     @abstractmethod
     def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
@@ -100,10 +110,10 @@ class Fused(Computation):
         self.plan = self.fused.plan(graphs)
 
     def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
-        standardizer = self.network.node_standardizer
-        if isinstance(standardizer, RunningStandardizer) and standardizer.training and standardizer.updates == 0:
-            return Reference(self.network, self.graphs).graph_embeddings(chosen, draws)  # the first batch sets the statistics
         return self.fused.graph_embeddings(self.plan, chosen, draws)
+
+    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: NDArray[np.float32]) -> tuple[float, int]:
+        return self.fused.learn(self.plan, chosen, draws, targets, weights)
 
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.fused.node_embeddings(self.plan, chosen, draws)
@@ -128,3 +138,9 @@ def compute(network: StructuralNetwork, graphs: GraphSet, engine: str = "auto") 
     """``network`` on ``graphs``, by the engine that ``engine`` comes to."""
     kinds: dict[str, type[Computation]] = {"fused": Fused, "reference": Reference}
     return kinds[choose_engine(engine, network, graphs)](network, graphs)
+
+
+def weighted_loss(scores: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Cross entropy, the mean over graphs weighted by what each counts."""
+    losses = F.cross_entropy(scores, targets, reduction="none")
+    return (weights * losses).sum() / weights.sum()

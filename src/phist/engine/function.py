@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from phist.engine.bins import make_bins
 from phist.engine.budget import KEPT, needs
 from phist.engine.fused import STATES, Network, backward, forward
+from phist.engine.head import learn_head
 from phist.engine.memory import PHASES, Memory, make_memory
 from phist.engine.parameters import LevelParameters
 from phist.engine.plan import Plan, make_plan
@@ -68,6 +69,11 @@ class _Statistics:
     def scale(self) -> Array:
         return 1 / np.sqrt(self.variance + np.float32(self.epsilon))
 
+    @property
+    def is_first(self) -> bool:
+        """Whether the batch at hand is the first they learn from."""
+        return self.module is not None and self.module.training and int(self.module.updates) == 0
+
     def next_step(self) -> float:
         """How far to go towards the next batch's statistics; nowhere unless they are learnt."""
         return self.module.next_step() if self.module is not None and self.module.training else 0.0
@@ -103,6 +109,19 @@ class FusedNetwork:
         """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
         embeddings: Tensor = _Embedding.apply(_Call(self, plan, graphs, draws), *self.parameters)  # type: ignore[no-untyped-call]
         return embeddings  # (graphs, m_graph)
+
+    @torch.no_grad()
+    def learn(self, plan: Plan, graphs: Array, draws: Draws, targets: Array, weights: Array) -> tuple[float, int]:
+        """A training step's loss and hits; leaves the gradients where an optimiser looks for them."""
+        head, call = self.network.head, _Call(self, plan, graphs, draws)
+        embeddings = call.finish(call.run([part.detach() for part in self.parameters], keep=True))
+        matrix, bias = head.weight.numpy(), head.bias.numpy()
+        toward, matrix_gradient, bias_gradient = np.empty_like(embeddings), np.zeros_like(matrix), np.zeros_like(bias)
+        loss, hits = learn_head(embeddings, matrix, bias, targets, weights, toward, matrix_gradient, bias_gradient)
+        gradients = [*call.run_back(toward), torch.from_numpy(matrix_gradient), torch.from_numpy(bias_gradient)]
+        for parameter, gradient in zip([*self.parameters, head.weight, head.bias], gradients, strict=True):
+            parameter.grad = gradient
+        return loss, hits
 
     @torch.no_grad()
     def node_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
@@ -150,6 +169,10 @@ class _Call:
 
     def run(self, parameters: list[Tensor], keep: bool, only_nodes: bool = False) -> Array:
         """Embeddings of the graphs, or of the drawn nodes, in the engine's order."""
+        running = self.fused.node_statistics
+        is_first = running.is_first and not only_nodes
+        if is_first:
+            self._settle_first(parameters)
         fused, layers, n_shares = self.fused, len(self.fused.node_level.channels), len(self.shares)
         nodes, graphs = fused.node_level.pack(parameters[: 2 * layers]), fused.graph_level.pack(parameters[2 * layers :])
         self.network = Network(fused.shape, nodes, graphs, fused.settle_standardizer())
@@ -173,20 +196,35 @@ class _Call:
         run_shares(work, n_shares)
         if not keep:
             fused.return_memory(self.memories)
-        running, step = fused.node_statistics, 0.0 if only_nodes else fused.node_statistics.next_step()
-        if step:
+        if not only_nodes and not is_first and (step := running.next_step()):
             learn_nodes(moments, fused.bins, fused.width, step, running.mean, running.variance)
         return drawn if only_nodes else results
+
+    def _settle_first(self, parameters: list[Tensor]) -> None:
+        """The very first batch sets the statistics that it is standardised with: look at its roots before all else."""
+        fused, running = self.fused, self.fused.node_statistics
+        found = self.run(parameters, keep=False, only_nodes=True).reshape(-1, fused.bins * fused.width).astype(np.float64)
+        counts = self.draws.counts.astype(np.float64)
+        sums = np.concatenate([[counts.sum()], counts @ found, counts @ found**2])
+        learn_nodes(sums[None], fused.bins, fused.width, running.next_step(), running.mean, running.variance)
 
     def finish(self, results: Array) -> Array:
         """From histograms in the engine's order to standardised embeddings in torch's."""
         fused, running = self.fused, self.fused.graph_statistics
+        is_first = running.is_first
+        if is_first:
+            self._learn_graphs(results)
         self.scale = running.scale()
         embeddings = np.empty((len(self.graphs), len(self.scale)), np.float32)
         finish_graphs(results, fused.bins, fused.width, running.mean, self.scale, embeddings)
+        if not is_first:
+            self._learn_graphs(results)
+        return embeddings
+
+    def _learn_graphs(self, results: Array) -> None:
+        fused, running = self.fused, self.fused.graph_statistics
         if step := running.next_step():
             learn_graphs(results, len(self.graphs), fused.bins, fused.width, step, running.mean, running.variance)
-        return embeddings
 
     def run_back(self, gradient: Array) -> list[Tensor]:
         """Gradients of the parameters, given that of the embeddings."""

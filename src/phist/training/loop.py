@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn import functional as F
 
-from phist.engine.computation import compute
+from phist.engine.computation import compute, weighted_loss
 from phist.errors import ConfigError
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
@@ -120,24 +118,18 @@ class _Trainer:
 
     def _train(self, number: int) -> tuple[float, float]:
         generator = np.random.default_rng((self.config.seed, number))
-        device = next(self.network.parameters()).device
         examples, sampler = self.training, self.network.config.sampler
-        total_loss, hits = 0.0, 0
+        total_loss, total_hits = 0.0, 0
         self.network.train()
         for share, chosen in _shuffled(len(examples.graphs), self.config.batch_size, generator):
             draws = sampler.draw(self.computation.sizes[chosen], generator)
-            targets = torch.from_numpy(examples.targets[chosen]).to(device)
-            weights = torch.from_numpy(examples.weights[chosen]).to(device)
-            scores = self.computation.scores(chosen, draws)
-            loss = weighted_loss(scores, targets, weights)
-            self._step(loss, self.config.learning_rate_at(number + share))
-            total_loss += float(loss.detach()) * len(chosen)
-            hits += int((scores.argmax(1) == targets).sum())
-        return total_loss / len(examples.graphs), hits / len(examples.graphs)
+            loss, hits = self.computation.learn(chosen, draws, examples.targets[chosen], examples.weights[chosen])
+            self._step(self.config.learning_rate_at(number + share))
+            total_loss += loss * len(chosen)
+            total_hits += hits
+        return total_loss / len(examples.graphs), total_hits / len(examples.graphs)
 
-    def _step(self, loss: Tensor, learning_rate: float) -> None:
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+    def _step(self, learning_rate: float) -> None:
         if self.config.gradient_clip is not None:
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip)
         for group in self.optimizer.param_groups:
@@ -168,12 +160,6 @@ class _Trainer:
         self.network.load_state_dict(saved.network)
         restore_optimizer(self.optimizer, saved.optimizer)
         self.best, self.history = saved.best, saved.history
-
-
-def weighted_loss(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """Cross entropy, the mean over graphs weighted by what each counts."""
-    losses = F.cross_entropy(logits, targets, reduction="none")
-    return (weights * losses).sum() / weights.sum()
 
 
 def _parameter_groups(network: StructuralNetwork, weight_decay: float) -> list[dict[str, Any]]:
