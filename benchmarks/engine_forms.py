@@ -15,6 +15,7 @@ from phist.training.loop import Examples, _Trainer  # an epoch of the real loop,
 from phist.training.presets import Preset, make_preset
 
 FORMS = ("pyg", "reference", "engine")
+SHORTEST = 0.2
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,17 @@ class Form(ABC):
         self.epochs = 0
 
     def run(self) -> float:
-        """One epoch; seconds a step."""
+        """Epochs for at least `SHORTEST` seconds, so that what another form left in the caches is soon gone; seconds a step."""
         before = torch.get_num_threads()
         torch.set_num_threads(self.threads)
-        begin = time.perf_counter()
-        self.run_epoch(self.epochs)
+        begin, epochs = time.perf_counter(), 0
+        while not epochs or time.perf_counter() - begin < SHORTEST:
+            self.run_epoch(self.epochs)
+            self.epochs += 1
+            epochs += 1
         seconds = time.perf_counter() - begin
         torch.set_num_threads(before)
-        self.epochs += 1
-        return seconds / self.task.n_steps
+        return seconds / (epochs * self.task.n_steps)
 
     @abstractmethod
     def run_epoch(self, number: int) -> None:
@@ -94,10 +97,14 @@ class PhistForm(Form):
         super().__init__(task, threads)
         training = replace(task.preset.training, epochs=1_000_000, warmup=0)  # a learning rate that never ends
         network = make_network(task.preset.network, task.n_classes, seed=0)
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)  # the engine's budget is what torch has when it is made
         self.trainer = _Trainer(network, task.examples, None, training, engine)
+        torch.set_num_threads(before)
 
     def run_epoch(self, number: int) -> None:
-        self.trainer._train(number)
+        with self.trainer.computation.at_work():
+            self.trainer._train(number)
 
 
 class PygForm(Form):

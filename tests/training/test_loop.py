@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from phist.engine.optimizer import FusedAdamW
 from phist.errors import ConfigError, ModelFileError
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.config import NetworkConfig
@@ -112,8 +113,8 @@ def test_constant_schedule_stays_after_warm_up():
 
 def test_gradient_clipping_bounds_a_step(monkeypatch):
     seen = []
-    clip = torch.nn.utils.clip_grad_norm_
-    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda parameters, limit: seen.append(limit) or clip(parameters, limit))
+    step = FusedAdamW.step_clipped
+    monkeypatch.setattr(FusedAdamW, "step_clipped", lambda self, limit: seen.append(limit) or step(self, limit))
     train(TrainingConfig(epochs=1, gradient_clip=0.25))
     assert set(seen) == {0.25}
 

@@ -126,7 +126,8 @@ def all_roots(batch: Batch) -> Roots:
 def _distinct(sizes: NDArray[np.int64], draws: NDArray[np.int64], drawn: NDArray[np.int64]) -> Draws:
     """Keep each distinct root once with its multiplicity: one drawn twice then costs as much as one drawn once."""
     first_node = starts_of(sizes)
-    nodes, counts = np.unique(np.repeat(first_node[:-1], draws) + drawn, return_counts=True)
+    times = np.bincount(np.repeat(first_node[:-1], draws) + drawn, minlength=first_node[-1])
+    nodes = np.flatnonzero(times)
     ptr = np.searchsorted(nodes, first_node)
     local = nodes - np.repeat(first_node[:-1], np.diff(ptr))
-    return Draws(ptr, local.astype(np.int32), counts.astype(np.float32))
+    return Draws(ptr, local.astype(np.int32), times[nodes].astype(np.float32))

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from phist.engine.computation import compute, weighted_loss
+from phist.engine.optimizer import FusedAdamW
 from phist.errors import ConfigError
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
@@ -81,7 +82,8 @@ class _Trainer:
         self.computation = compute(network, training.graphs, engine)
         self.validation_computation = None if validation is None else compute(network, validation.graphs, engine)
         groups = _parameter_groups(network, config.weight_decay)
-        self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
+        fused = self.computation.engine == "fused"
+        self.optimizer = (FusedAdamW if fused else torch.optim.AdamW)(groups, lr=config.learning_rate, fused=not fused)
         self.history = History()
         self.best: State = _copy_state(network)
 
@@ -130,10 +132,13 @@ class _Trainer:
         return total_loss / len(examples.graphs), total_hits / len(examples.graphs)
 
     def _step(self, learning_rate: float) -> None:
-        if self.config.gradient_clip is not None:
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
+        if isinstance(self.optimizer, FusedAdamW):
+            self.optimizer.step_clipped(self.config.gradient_clip)
+            return
+        if self.config.gradient_clip is not None:
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip)
         self.optimizer.step()
 
     def _validate(self, number: int) -> tuple[float | None, float | None]:
