@@ -1,5 +1,7 @@
 """FusedAdamW against torch's AdamW and clipping."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 
@@ -42,7 +44,7 @@ def test_its_memory_is_that_of_torch_and_can_be_handed_over():
     theirs, reference = make(torch.optim.AdamW)
     set_gradients(3, ours, theirs)
     optimizer.step_clipped(None)
-    reference.load_state_dict(optimizer.state_dict())
+    reference.load_state_dict(deepcopy(optimizer.state_dict()))
     for own, other in zip(ours, theirs, strict=True):
         other.data.copy_(own)
     set_gradients(4, ours, theirs)
