@@ -68,6 +68,19 @@ def test_the_chooser_has_the_very_heads_it_chooses_from(task):
     }
 
 
+def test_the_mean_of_both_heads_can_be_a_candidate(task):
+    one, other = (quick(method).fit(task).predict(np.arange(40)) for method in (PhistLinear, PhistForest))
+    fitted = quick(Phist, candidates=["mean"]).fit(task)
+    np.testing.assert_allclose(fitted.predict(np.arange(40)), (one + other) / 2)
+    assert fitted.account.chosen["head"] == "mean"
+
+
+@pytest.mark.parametrize(("method", "wrong"), [(Phist, []), (Phist, ["kernel"]), (PhistLinear, ["forest"])])
+def test_only_the_chooser_chooses_and_from_heads_it_knows(method, wrong):
+    with pytest.raises(ConfigError, match="candidates"):
+        method(candidates=wrong)
+
+
 def test_the_last_epoch_is_kept_by_our_recipe_and_the_lowest_loss_as_printed(task):
     assert quick(PhistLinear, epochs=4).fit(task).account.chosen["epoch"] == 3
     printed = quick(PhistPaper, epochs=6).fit(task).account

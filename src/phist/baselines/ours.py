@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from phist.graphs.facts import known_dataset
 from phist.graphs.graphset import GraphSet
 
 if TYPE_CHECKING:
+    from phist.baselines.ours_options import Head, OurOptions
     from phist.estimators import StructuralClassifier
 
-Head = Literal["linear", "forest"]
 LAST_EPOCH = "last epoch of an annealed schedule, which validation has no part in"
 _DOUBT = 1e-3  # least probability that counts in the log-loss: a forest's zero is no certainty
 
@@ -25,7 +25,7 @@ class StructuralMethod(Method):
     """A network, or several of different seeds, trained on the training part and used under one of ``heads``."""
 
     family = "phist"
-    heads: ClassVar[tuple[Head, ...]] = ("linear",)
+    heads: ClassVar["tuple[Head, ...]"] = ("linear",)
     fixed: ClassVar[dict[str, Any]] = {}  # options that make the method what it is
     prefix: ClassVar[str] = ""  # of the preset's name
 
@@ -46,25 +46,27 @@ class StructuralMethod(Method):
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._probabilities(self._head, positions)
 
-    def _settings(self) -> Any:
+    def _settings(self) -> "OurOptions":
         from phist.baselines.ours_options import sort_options
 
-        return sort_options(self.name, {**self.options, **self.fixed})
+        return sort_options(self.name, {**self.options, **self.fixed}, self.heads)
 
     def _train(self, task: Task, number: int) -> "StructuralClassifier":
         from phist.baselines.ours_options import preset_of
         from phist.estimators import StructuralClassifier
 
         seed = task.seed if number == 0 else int(np.random.default_rng((task.seed, number)).integers(2**31))
-        parameters = {"preset": preset_of(task.dataset, self.prefix), **self._settings().estimator}
-        model = StructuralClassifier(**parameters, head=self.heads[-1], random_state=seed, progress=None)
+        settings = self._settings()
+        parameters = {"preset": preset_of(task.dataset, self.prefix), **settings.estimator}
+        head: Any = "linear" if set(settings.candidates) == {"linear"} else "forest"  # a forest has the linear head beneath it
+        model = StructuralClassifier(**parameters, head=head, random_state=seed, progress=None)
         return model.fit(task.graphs[task.training], task.labels_of(task.training), validation=_validation_of(task))
 
     def _choose_head(self, task: Task) -> None:
         """By validation accuracy, then log-loss, where there are two; every head's figures are kept."""
         best = (-np.inf, -np.inf)
         labels = task.labels_of(task.validation)
-        for head in self.heads:
+        for head in self._settings().candidates:
             figures = _figures(self._probabilities(head, task.validation), labels)
             self.account.tried.append({"head": head, **figures})
             score = (figures["validation_accuracy"] or 0.0, -(figures["validation_log_loss"] or 0.0))
@@ -73,7 +75,9 @@ class StructuralMethod(Method):
                 self.account.chosen = {"head": head, **_chosen_of(self._models[0])}
                 self.account.validation_accuracy = figures["validation_accuracy"]
 
-    def _probabilities(self, head: Head, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _probabilities(self, head: "Head", positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        if head == "mean":
+            return (self._probabilities("linear", positions) + self._probabilities("forest", positions)) / 2
         graphs, n_classes = self._task.graphs[positions], self._task.n_classes
         with _torch_threads(self._task.threads):
             found = [_class_probabilities(model.set_params(head=head), graphs, n_classes) for model in self._models]
@@ -106,7 +110,10 @@ class PhistForest(StructuralMethod):
 
 
 class Phist(StructuralMethod):
-    """One trained network under whichever head does better on the validation part."""
+    """One trained network under whichever head does better on the validation part.
+
+    The option ``candidates`` names the heads to choose from; besides the two there is ``"mean"``, of their probabilities.
+    """
 
     name = "phist"
     selection = f"{LAST_EPOCH}; of the two heads the one with the higher validation accuracy, then the lower validation log-loss"

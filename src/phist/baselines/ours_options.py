@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, get_args
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, check_choice
 from phist.estimators.forest import ForestConfig
 from phist.graphs.facts import known_dataset
 from phist.nn.config import NetworkConfig
 from phist.training.config import TrainingConfig
 
+Head = Literal["linear", "forest", "mean"]  # mean: of the probabilities of the two
 PLAIN = ("preset", "engine", "roots", "realizations", "inference", "class_weight")  # the estimator's own, passed on as they are
 TAKEN = {"sampler", "seed"}  # said by ``roots`` and by the study
 
@@ -20,14 +21,24 @@ class OurOptions:
 
     estimator: dict[str, Any] = field(default_factory=dict)
     ensemble: int = 1  # networks that differ by their seed, their probabilities averaged
+    candidates: tuple[Head, ...] = ()  # the heads to choose from
 
     def __post_init__(self) -> None:
+        if not self.candidates:
+            raise ConfigError(f"candidates=[] was given; name one or more of {', '.join(get_args(Head))}")
+        for head in self.candidates:
+            check_choice("candidates", head, get_args(Head))
         if not isinstance(self.ensemble, int) or self.ensemble < 1:
             raise ConfigError(f"ensemble={self.ensemble!r} was given; a whole number of at least 1 is needed")
 
 
-def sort_options(method: str, given: Mapping[str, Any]) -> OurOptions:
-    """``given`` as parameters of the estimator; a name that nothing goes by is a `ConfigError`."""
+def sort_options(method: str, given: Mapping[str, Any], heads: tuple[Head, ...]) -> OurOptions:
+    """``given`` as parameters of the estimator; a name that nothing goes by is a `ConfigError`.
+
+    Args:
+        heads: the method's own; where there are several, the option ``candidates`` may name others.
+    """
+    own = {"ensemble", "candidates"} if len(heads) > 1 else {"ensemble"}
     parts: dict[str, dict[str, Any]] = {"network": {}, "training": {}, "forest": {}}
     names = {
         "network": _names(NetworkConfig),
@@ -41,10 +52,10 @@ def sort_options(method: str, given: Mapping[str, Any]) -> OurOptions:
             parts[home][name] = value
         elif name in PLAIN:
             plain[name] = value
-        elif name != "ensemble":
-            known = sorted({"ensemble", *PLAIN, *names["network"], *names["training"], *names["forest"]})
+        elif name not in own:
+            known = sorted({*own, *PLAIN, *names["network"], *names["training"], *names["forest"]})
             raise ConfigError(f"{method} has no option {name!r}; choose from {', '.join(known)}")
-    return OurOptions({**plain, **parts}, given.get("ensemble", 1))
+    return OurOptions({**plain, **parts}, given.get("ensemble", 1), tuple(given.get("candidates", heads)))
 
 
 def preset_of(dataset: str, prefix: str = "") -> str:
