@@ -10,6 +10,7 @@ import numpy as np
 from phist.engine.budget import needs
 from phist.engine.function import FusedNetwork
 from phist.engine.fused import backward, forward
+from phist.engine.optimizer import FusedAdamW
 from phist.graphs.convert import as_graphset
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
@@ -49,7 +50,10 @@ def prepare() -> None:
 
 
 def _compute_something() -> None:
-    """A step of training: calls every part with arguments of the types that it always has."""
-    fused = FusedNetwork(make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0))
-    graphs = as_graphset([(3, [(0, 1), (1, 2)])])
-    fused.graph_embeddings(fused.plan(graphs), np.zeros(1, np.int64), draw_all(graphs.node_counts())).sum().backward()
+    """Two steps of training: call every part with arguments of the types that it always has; the first step sets statistics."""
+    network = make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0)
+    graphs, fused = as_graphset([(3, [(0, 1), (1, 2)])]), FusedNetwork(network)
+    plan, draws, optimizer = fused.plan(graphs), draw_all(graphs.node_counts()), FusedAdamW(network.parameters())
+    for _ in range(2):
+        fused.learn(plan, np.zeros(1, np.int64), draws, np.zeros(1, np.int64), np.ones(1, np.float32))
+        optimizer.step_clipped(1.0)
