@@ -53,13 +53,10 @@ def layout_weights(shape: Shape, on_embeddings: bool) -> tuple[int, Array, Array
         on_embeddings: whether the first matrix takes embeddings, in whose rows the ``order`` products stand side by side, or
             impulses, which have one row a term.
     """
-    sizes = []
-    for layer, width in enumerate(shape.widths.tolist()):
-        if layer:
-            below = int(shape.widths[layer - 1])
-        else:
-            below = shape.bins.number * int(shape.widths[-1]) if on_embeddings else 1
-        area = int(shape.orders[layer]) * below * width
+    widths, sizes = shape.widths.tolist(), []
+    below = shape.bins.number * widths[-1] if on_embeddings else 1
+    for order, before, width in zip(shape.orders.tolist(), [below, *widths], widths, strict=False):
+        area = order * before * width
         sizes += [area, area, width]
     offsets = np.concatenate([[0], np.cumsum([padded(size) for size in sizes])]).astype(np.int64)
     return int(offsets[-1]), offsets[0:-1:3].copy(), offsets[1::3].copy(), offsets[2::3].copy()
