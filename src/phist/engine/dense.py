@@ -10,6 +10,7 @@ from typing import Any
 from phist.engine.vectors import LANES, apart, fma, inner, load, single, splat, spread, store
 
 PAIR = 2 * LANES
+SEGMENT = 128  # rows whose products are summed before the sum is added to others
 ROWS = 6  # six rows by two vectors: twelve sums in registers, enough to hide the latency of an addition
 
 
@@ -95,8 +96,15 @@ def _store_pair(y: Any, at: int, left: Any, right: Any) -> None:
 
 @inner
 def accumulate(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, z_at: int) -> None:
-    """Z += x' y for x (n, depth), y (n, width), z (depth, width)."""
+    """Z += x' y for x (n, depth), y (n, width), z (depth, width); in parts, since long sums of single numbers lose digits."""
     apart()
+    for start in range(0, n, SEGMENT):
+        rows = min(SEGMENT, n - start)
+        _accumulate_rows(x, x_at + start * depth, rows, depth, y, y_at + start * width, width, z, z_at)
+
+
+@inner
+def _accumulate_rows(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, z_at: int) -> None:
     sixes = depth // ROWS * ROWS
     for column in range(0, width - LANES, PAIR):
         for k in range(0, sixes, ROWS):
@@ -114,26 +122,26 @@ def accumulate(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: 
 
 @inner
 def _one_column(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, to: int) -> None:
-    total = load(z, to)
+    total = splat(single(0.0))
     for row in range(n):
         total = fma(spread(x, x_at + row * depth), load(y, y_at + row * width), total)
-    store(z, to, total)
+    store(z, to, load(z, to) + total)
 
 
 @inner
 def _six_columns_narrow(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, to: int) -> None:
-    a, b, c = load(z, to), load(z, to + width), load(z, to + 2 * width)
-    d, e, f = load(z, to + 3 * width), load(z, to + 4 * width), load(z, to + 5 * width)
+    zero = splat(single(0.0))
+    a, b, c, d, e, f = zero, zero, zero, zero, zero, zero
     for row in range(n):
         right, at = load(y, y_at + row * width), x_at + row * depth
         a, b, c = fma(spread(x, at), right, a), fma(spread(x, at + 1), right, b), fma(spread(x, at + 2), right, c)
         d, e, f = fma(spread(x, at + 3), right, d), fma(spread(x, at + 4), right, e), fma(spread(x, at + 5), right, f)
-    store(z, to, a)
-    store(z, to + width, b)
-    store(z, to + 2 * width, c)
-    store(z, to + 3 * width, d)
-    store(z, to + 4 * width, e)
-    store(z, to + 5 * width, f)
+    store(z, to, load(z, to) + a)
+    store(z, to + width, load(z, to + width) + b)
+    store(z, to + 2 * width, load(z, to + 2 * width) + c)
+    store(z, to + 3 * width, load(z, to + 3 * width) + d)
+    store(z, to + 4 * width, load(z, to + 4 * width) + e)
+    store(z, to + 5 * width, load(z, to + 5 * width) + f)
 
 
 @inner

@@ -94,10 +94,8 @@ class FusedNetwork:
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions]
         self.parameters: list[Tensor] = [part for layer in layers for part in (layer.weight, layer.bias)]
         self.bins, self.width = self.shape.bins.number, int(self.shape.widths[-1])
-        size = self.bins * self.width
         self.node_statistics = _Statistics(network.node_standardizer, self.bins * channels[-1])
         self.graph_statistics = _Statistics(network.graph_standardizer, self.bins * channels[-1])
-        self._standardizer = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
         self._memories: list[list[Memory]] = []
 
     def plan(self, graphs: GraphSet) -> Plan:
@@ -134,7 +132,8 @@ class FusedNetwork:
 
     def settle_standardizer(self) -> Standardizer:
         """What f_graph subtracts from and multiplies node embeddings with, as it is now."""
-        running, both = self.node_statistics, self._standardizer
+        running, size = self.node_statistics, self.bins * self.width
+        both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))  # a pass keeps its own for the way back
         if running.module is not None:
             settle(running.mean, running.variance, running.epsilon, self.bins, self.width, both.shift, both.scale)
         return both
@@ -229,6 +228,8 @@ class _Call:
     def run_back(self, gradient: Array) -> list[Tensor]:
         """Gradients of the parameters, given that of the embeddings."""
         fused = self.fused
+        if not self.memories:
+            raise RuntimeError("this pass was walked back before, and its memory is in other hands; compute the embeddings again")
         slopes = np.empty(len(self.graphs) * fused.bins * fused.width, np.float32)
         begin_slopes(np.ascontiguousarray(gradient), fused.bins, fused.width, self.scale, slopes)
         nodes = np.zeros((len(self.shares), fused.node_level.size), np.float32)
@@ -242,6 +243,7 @@ class _Call:
 
         run_shares(work, len(self.shares))
         fused.return_memory(self.memories)
+        self.memories = []
         return fused.node_level.unpack(nodes.sum(axis=0)) + fused.graph_level.unpack(graphs.sum(axis=0))
 
 

@@ -16,6 +16,7 @@ from phist.engine.recursion import fold_terms, grow_terms
 from phist.engine.shape import Shape, Weights
 from phist.engine.vectors import LANES, cycles, elu, inner, load, single, splat, spread, store, where_positive
 
+SEGMENT = 64  # slopes summed up before the sum is added to others: of many that nearly cancel, few digits are lost
 FORTH, BACK = (np.int64(number) for number in range(2))  # typed, or the compiler would make two functions of everything
 
 
@@ -159,14 +160,15 @@ def _count_members(chunk: Chunk, g: int, width: int, gradient: Any, bias: int, m
     """From slopes of one node of a place to the sum over its nodes; adds to the bias's gradient."""
     floats, n_below = memory.floats, chunk.n_below
     for block in range(0, width, LANES):
-        total = load(gradient, bias + block)
-        for place in range(chunk.n_places):
-            at = g + place * width + block
-            counted = load(floats, at) * spread(floats, chunk.members + place)
-            store(floats, at, counted)
-            if place < n_below or n_below == 0:
-                total = total + counted
-        store(gradient, bias + block, total)
+        for start in range(0, chunk.n_places, SEGMENT):
+            total = splat(single(0.0))
+            for place in range(start, min(start + SEGMENT, chunk.n_places)):
+                at = g + place * width + block
+                counted = load(floats, at) * spread(floats, chunk.members + place)
+                store(floats, at, counted)
+                if place < n_below or n_below == 0:
+                    total = total + counted
+            store(gradient, bias + block, load(gradient, bias + block) + total)
 
 
 @inner

@@ -28,8 +28,7 @@ class LevelParameters:
     def __init__(self, shape: Shape, channels: Sequence[int], on_embeddings: bool) -> None:
         self.orders, self.widths, self.channels = shape.orders.tolist(), shape.widths.tolist(), list(channels)
         self.bins, self.on_embeddings = shape.bins.number, on_embeddings
-        inputs = self.bins * self.widths[-1] if on_embeddings else self.orders[0]
-        self.size, *offsets = layout_weights(shape, inputs)
+        self.size, *offsets = layout_weights(shape, on_embeddings)
         self.matrices, self.transposes, self.biases = offsets
         self.weights = Weights(np.zeros(self.size, np.float32), *offsets)
         self._places = [self._views(self.weights.values, layer) for layer in range(len(self.channels))]

@@ -46,8 +46,14 @@ def open_chunk(
     starts, near = take_integers(memory, n_roots + 1), take_integers(memory, n_roots)
     integers, found, count = memory.integers, 0, 0
     integers[starts] = 0
-    while count < n_roots and (count == 0 or found + n_rows <= most_places):
-        found += _find_ball(plan, graph, integers[roots + count], reach, first_reach, memory.tops[1] + found, near + count, memory)
+    all_entries, entries = plan.row_entry_ptr[graph + 1] - plan.row_entry_ptr[graph], 0
+    most_entries = (max(most_places, n_rows) // n_rows + 1) * all_entries  # a dense core has more than its share of them
+    while count < n_roots and (count == 0 or (found + n_rows <= most_places and entries + all_entries <= most_entries)):
+        begin = memory.tops[1] + found
+        found += _find_ball(plan, graph, integers[roots + count], reach, first_reach, begin, near + count, memory)
+        for place in range(begin, memory.tops[1] + found):
+            row = plan.row_ptr[graph] + graph + integers[place]
+            entries += plan.row_indptr[row + 1] - plan.row_indptr[row]
         count += 1
         integers[starts + count] = found
     rows = take_integers(memory, found)
@@ -57,7 +63,7 @@ def open_chunk(
     chunk = Chunk(
         graph, False, n_rows, n_rows, count, n_rows + found, starts, near, rows, indptr, indices, values, 0, members, shares
     )
-    entries = _fill_balls(plan, chunk, weights, memory)
+    entries = _fill_balls(plan, chunk, weights, memory)  # fewer: those between places of a ball
     take_integers(memory, entries)
     take_floats(memory, entries)
     return Chunk(

@@ -46,21 +46,17 @@ def padded(width: int) -> int:
     return -(-width // LANES) * LANES
 
 
-def layout_weights(shape: Shape, inputs: int) -> tuple[int, Array, Array, Array]:
+def layout_weights(shape: Shape, on_embeddings: bool) -> tuple[int, Array, Array, Array]:
     """Length of a level's flat array, and the offsets of its matrices, transposes and biases.
 
     Args:
-        inputs: rows of the first layer's matrix: its order for impulses; for embeddings their width, since there the
-            ``order`` products stand side by side.
+        on_embeddings: whether the first matrix takes embeddings, in whose rows the ``order`` products stand side by side, or
+            impulses, which have one row a term.
     """
-    sizes = []
-    for layer, width in enumerate(shape.widths.tolist()):
-        if layer:
-            area = int(shape.orders[layer] * shape.widths[layer - 1]) * width
-        elif inputs == shape.orders[0]:
-            area = inputs * width
-        else:
-            area = inputs * int(shape.orders[0]) * width
+    widths, sizes = shape.widths.tolist(), []
+    below = shape.bins.number * widths[-1] if on_embeddings else 1
+    for order, before, width in zip(shape.orders.tolist(), [below, *widths], widths, strict=False):
+        area = order * before * width
         sizes += [area, area, width]
     offsets = np.concatenate([[0], np.cumsum([padded(size) for size in sizes])]).astype(np.int64)
     return int(offsets[-1]), offsets[0:-1:3].copy(), offsets[1::3].copy(), offsets[2::3].copy()

@@ -43,7 +43,9 @@ def _signatures(indptr: Any, indices: Any, weights: Any, closed: bool) -> Any:
         total = _scramble(np.uint64(node)) if closed else np.uint64(0)
         for arc in range(indptr[node], indptr[node + 1]):
             code = np.uint64(indices[arc])
-            if not closed:
+            if closed:  # twins have the same weights, to each other included, but not all from the same nodes
+                total += _scramble(~weight_bits[arc])
+            else:
                 code = code ^ _scramble(weight_bits[arc])
             total += _scramble(code)
         signature[node] = total

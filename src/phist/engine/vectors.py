@@ -158,8 +158,9 @@ def _elementwise(instruction: Callable[[Any, Any, Any], Any]) -> Any:
     return apply
 
 
-smaller = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
-larger = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+# Of a and b, a where it is not a number: it is the value, b the bound, and a diverged network must not look healthy.
+smaller = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered("<", b, a), b, a))
+larger = _elementwise(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", b, a), b, a))
 
 
 def _define_operator(symbol: Any, instruction: str) -> None:

@@ -31,28 +31,41 @@ def add_moments(f: Any, y: int, n: int, width: int, members: int, shares: int, d
     doubles[to] = before + weight
     mean, square = to + 1 + 2 * width, to + 1 + 2 * width + LANES  # of these rows, behind the moments
     for block in range(0, width, LANES):
+        origin = load(f, y + block)  # rows that are nearly alike differ little from any of them, so that hardly a digit is lost
         for c in range(2 * LANES):
             doubles[mean + c] = 0.0
         for start in range(0, n, SEGMENT):
             total = splat(single(0.0))
             for place in range(start, min(start + SEGMENT, n)):
                 weights = spread(f, members + place) * spread(f, shares + place)
-                total = fma(load(f, y + place * width + block), weights, total)
+                total = fma(load(f, y + place * width + block) - origin, weights, total)
             store(f, lanes, total)
             for c in range(LANES):
                 doubles[mean + c] += f[lanes + c]
+        store(f, lanes, origin)
         for c in range(LANES):
-            doubles[mean + c] /= weight
+            doubles[mean + c] = f[lanes + c] + doubles[mean + c] / weight
             f[lanes + c] = doubles[mean + c]
         center = load(f, lanes)
+        for c in range(LANES):
+            doubles[mean + c] = 0.0
         for start in range(0, n, SEGMENT):
-            total = splat(single(0.0))
+            total, squares = splat(single(0.0)), splat(single(0.0))
             for place in range(start, min(start + SEGMENT, n)):
                 away = load(f, y + place * width + block) - center
-                total = fma(away * away, spread(f, members + place) * spread(f, shares + place), total)
+                counted = away * (spread(f, members + place) * spread(f, shares + place))
+                total, squares = total + counted, fma(away, counted, squares)
             store(f, lanes, total)
             for c in range(LANES):
+                doubles[mean + c] += f[lanes + c]
+            store(f, lanes, squares)
+            for c in range(LANES):
                 doubles[square + c] += f[lanes + c]
+        store(f, lanes, center)
+        for c in range(LANES):  # what is left of the mean, small and so nearly exact
+            rest = doubles[mean + c] / weight
+            doubles[mean + c] = f[lanes + c] + rest
+            doubles[square + c] -= weight * rest * rest
         for c in range(LANES):
             at = to + 1 + block + c
             shift = doubles[mean + c] - doubles[at]

@@ -1,0 +1,126 @@
+"""The engine against the reference: both in single precision, measured by the reference in double."""
+
+from copy import deepcopy
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from phist.engine.computation import Fused, Reference
+from phist.graphs.packing import Reading, pack
+from phist.nn.config import NetworkConfig
+from phist.nn.network import make_network
+from phist.nn.normalization import RunningStandardizer
+from phist.nn.sampling import Draws, RootSampler, draw_all
+
+SMALL = NetworkConfig(orders=(3, 2), channels=(4, 5), bins=5)
+CLASSES = 3
+RELATIVE = 1e-4  # what the engine promises
+LIKE_REFERENCE = 4  # or so many times the reference's own rounding, where that is larger
+OF_LARGEST = 1e-4  # of the largest gradient: some are zero but for rounding, the bias ahead of a whitening for one
+
+
+def make_graphs(sizes, edges, weights=None, **reading):
+    """Graphs of given sizes; edges are numbered through all of them."""
+    source, target = np.array(edges, int).reshape(-1, 2).T
+    return pack(np.array(sizes), source, target, weights, reading=Reading(**reading))
+
+
+def random_graphs(sizes, seed=0, probability=0.4, weights=None, **reading):
+    """Edges at random; ``weights`` are None or the largest power of ten by which they differ from one."""
+    rng = np.random.default_rng(seed)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    pairs = [start + np.argwhere(rng.random((size, size)) < probability) for start, size in zip(starts, sizes, strict=False)]
+    edges = np.concatenate(pairs)
+    values = None if weights is None else 10 ** rng.uniform(-weights, weights, len(edges))
+    return make_graphs(sizes, edges, values, **reading)
+
+
+def settled_network(config, seed=0):
+    """A network with biases and running statistics that are neither zero nor one."""
+    network = make_network(config, CLASSES, seed)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if name.endswith("bias"):
+                parameter.copy_(0.3 * torch.randn(parameter.shape, generator=generator))
+    usual = random_graphs([7, 5, 9], seed=1)
+    computation = Reference(network, usual)
+    with torch.no_grad():
+        computation.scores(np.arange(3), draw_all(computation.sizes))
+    return network
+
+
+def some_draws(graphs, count=6, seed=0):
+    """Roots with replacement, so that some come twice."""
+    return RootSampler(count=count).draw(graphs.node_counts(), np.random.default_rng(seed))
+
+
+def repeated(draws):
+    """The same draws, every root as often as it was drawn instead of once with a count."""
+    times = draws.counts.astype(int)
+    ends = np.concatenate([[0], np.cumsum(times)])
+    return Draws(ends[draws.ptr], np.repeat(draws.nodes, times), np.ones(times.sum(), np.float32))
+
+
+def outcome(computation, draws, *, training=True):
+    """Everything that a step computes, by name, in double precision."""
+    network, chosen = computation.network, np.arange(len(computation.graphs))
+    targets = torch.from_numpy(chosen % CLASSES)
+    network.train(training)
+    network.zero_grad()
+    scores = computation.scores(chosen, draws)
+    loss = F.cross_entropy(scores, targets)
+    loss.backward()
+    found = {"scores": scores, "loss": loss}
+    found |= {f"gradient of {name}": parameter.grad for name, parameter in network.named_parameters()}
+    for name, module in network.named_modules():
+        if isinstance(module, RunningStandardizer):
+            found |= {f"{name}.mean": module.mean, f"{name}.variance": module.variance}
+    found = {name: value.detach().double().numpy().copy() for name, value in found.items()}
+    network.eval()
+    with torch.no_grad():
+        found["graph embeddings"] = computation.graph_embeddings(chosen, draws).double().numpy()
+        found["node embeddings"] = computation.node_embeddings(chosen, draws).double().numpy()
+    return found
+
+
+def fused_computation(network, graphs, by_balls=None):
+    """The engine on a copy of the network; ``by_balls`` overrules the plan."""
+    computation = Fused(deepcopy(network), graphs)
+    if by_balls is not None:
+        computation.plan = computation.plan._replace(by_balls=np.full(len(graphs), by_balls))
+    return computation
+
+
+def references(network, graphs, draws, *, training=True):
+    """The truth, and what single precision makes of it."""
+    truth = outcome(Reference(deepcopy(network).double(), graphs), draws, training=training)
+    return truth, outcome(Reference(deepcopy(network), graphs), draws, training=training)
+
+
+def check_close(found, truth, single):
+    """Within the engine's promise of the truth, or about as close as the reference comes in this case."""
+    gradients = [name for name in truth if name.startswith("gradient")]
+    largest = max(abs(truth[name]).max() for name in gradients)
+    plain = [name for name in gradients if abs(truth[name]).max() > 0.01 * largest]
+    usual = max(_error(single, truth, name) / abs(truth[name]).max() for name in plain)
+    for name, expected in truth.items():
+        size = abs(expected).max()
+        allowed = max(RELATIVE * size, LIKE_REFERENCE * _error(single, truth, name), 1e-7)
+        if name in gradients:
+            allowed = max(allowed, LIKE_REFERENCE * usual * size, OF_LARGEST * largest)
+        error = _error(found, truth, name)
+        assert error <= allowed, f"{name}: off by {error:.3g}, allowed {allowed:.3g}, of {size:.3g}"
+
+
+def _error(found, truth, name):
+    return abs(found[name] - truth[name]).max()
+
+
+def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=None):
+    """The engine computes what the reference does."""
+    network = settled_network(config, seed)
+    draws = some_draws(graphs) if draws is None else draws
+    truth, single = references(network, graphs, draws, training=training)
+    check_close(outcome(fused_computation(network, graphs, by_balls), draws, training=training), truth, single)
