@@ -203,6 +203,7 @@ class _Call:
         """The very first batch sets the statistics that it is standardised with: look at its roots before all else."""
         fused, running = self.fused, self.fused.node_statistics
         found = self.run(parameters, keep=False, only_nodes=True).reshape(-1, fused.bins * fused.width).astype(np.float64)
+        found -= self.network.standardizer.shift
         counts = self.draws.counts.astype(np.float64)
         sums = np.concatenate([[counts.sum()], counts @ found, counts @ found**2])
         learn_nodes(sums[None], fused.bins, fused.width, running.next_step(), running.mean, running.variance)

@@ -142,16 +142,16 @@ def _measure(shape: Shape, chunk: Chunk, y: int, moments: int, memory: Memory) -
 
 
 @inner
-def _sum_moments(weights: int, embeddings: int, n_roots: int, size: int, moments: Any, memory: Memory) -> None:
-    """Sums over a graph's few roots in single precision, over the graphs in double."""
-    floats, mark = memory.floats, memory.tops[0]
+def _sum_moments(weights: int, embeddings: int, n_roots: int, shift: Any, moments: Any, memory: Memory) -> None:
+    """Sums over a graph's few roots in single precision, over the graphs in double; about ``shift``, where little cancels."""
+    floats, mark, size = memory.floats, memory.tops[0], len(shift)
     lanes = take_floats(memory, 2 * LANES)
     for root in range(n_roots):
         moments[0] += floats[weights + root]
     for block in range(0, size, LANES):
         total, square = splat(single(0.0)), splat(single(0.0))
         for root in range(n_roots):
-            value = load(floats, embeddings + root * size + block)
+            value = load(floats, embeddings + root * size + block) - load(shift, block)
             counted = value * spread(floats, weights + root)
             total, square = total + counted, fma(counted, value, square)
         store(floats, lanes, total)
@@ -191,7 +191,7 @@ def forward(
         share: which of the batch's graphs.
         graphs: the batch's graphs, by their numbers in the plan.
         keep_below: responses that end below this many floats stay for the backward pass; below 0 nothing stays.
-        node_moments: the draws, then sums and sums of squares of the drawn embeddings, are added to this.
+        node_moments: the draws, then sums and sums of squares of the drawn embeddings less the shift, are added to this.
         nodes: unless empty, embeddings of the drawn nodes are all that is asked for.
     """
     shape = network.shape
@@ -208,7 +208,7 @@ def forward(
         after, integers = memory.tops[0], memory.tops[1]
         at = embeddings + n_roots * size
         chunk = _embed_roots(network, plan, graph, rooted, own, at, most_places, memory)
-        _sum_moments(rooted.weights, at, own, size, node_moments, memory)
+        _sum_moments(rooted.weights, at, own, network.standardizer.shift, node_moments, memory)
         if len(nodes):
             _copy_nodes(rooted, begin, end, at, size, nodes, memory)
         is_kept = chunk.n_roots == own and memory.tops[0] <= keep_below

@@ -23,7 +23,7 @@ def settle(mean: Any, variance: Any, epsilon: float, bins: int, width: int, shif
 
 @compiled
 def learn_nodes(sums: Any, bins: int, width: int, step: float, mean: Any, variance: Any) -> None:
-    """Move running statistics towards those of a batch, given every thread's weights, sums and sums of squares."""
+    """Move running statistics towards those of a batch, given every thread's weights, sums and sums of squares about the mean."""
     weight, size = 0.0, bins * width
     for share in range(len(sums)):
         weight += sums[share, 0]
@@ -35,7 +35,7 @@ def learn_nodes(sums: Any, bins: int, width: int, step: float, mean: Any, varian
                 square += sums[share, at + size]
             average = total / weight
             spread = max(square / weight - average * average, 0.0)
-            _approach(mean, variance, channel * bins + number, average, spread, step)
+            _approach(mean, variance, channel * bins + number, mean[channel * bins + number] + average, spread, step)
 
 
 @compiled
