@@ -105,7 +105,10 @@ class FusedNetwork:
 
     def graph_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
-        embeddings: Tensor = _Embedding.apply(_Call(self, plan, graphs, draws), *self.parameters)  # type: ignore[no-untyped-call]
+        call = _Call(self, plan, graphs, draws)
+        if not torch.is_grad_enabled():  # a function would not notice: its inputs need gradients all the same
+            return torch.from_numpy(call.finish(call.run([part.detach() for part in self.parameters], keep=False)))
+        embeddings: Tensor = _Embedding.apply(call, *self.parameters)  # type: ignore[no-untyped-call]
         return embeddings  # (graphs, m_graph)
 
     @torch.no_grad()
