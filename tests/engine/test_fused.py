@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from engine_truth import SMALL, check_engine, make_graphs, random_graphs, repeated, some_draws
 
 from phist.nn.kernels import KERNELS
@@ -179,13 +178,11 @@ def test_graph_with_more_rows_than_are_held_at_once_equals_the_reference():
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
 def test_several_threads_equal_the_reference(graphs, threads, statistics):
-    torch.set_num_threads(threads)
-    check_engine(replace(SMALL, statistics=statistics), graphs)
+    check_engine(replace(SMALL, statistics=statistics), graphs, threads=threads)
 
 
 def test_more_threads_than_graphs_equal_the_reference():
-    torch.set_num_threads(3)
-    check_engine(SMALL, random_graphs([9, 6], seed=1))
+    check_engine(SMALL, random_graphs([9, 6], seed=1), threads=3)
 
 
 # Real graphs ----------------------------------------------------------------------------------------------------------

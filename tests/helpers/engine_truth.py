@@ -17,6 +17,7 @@ SMALL = NetworkConfig(orders=(3, 2), channels=(4, 5), bins=5)
 CLASSES = 3
 RELATIVE = 1e-4  # what the engine promises
 LIKE_REFERENCE = 4  # or so many times the reference's own rounding, where that is larger
+SMALLEST = 2e-6  # the last digits of a histogram, standardised: up to a hundredfold
 OF_LARGEST = 1e-4  # of the largest gradient: some are zero but for rounding, the bias ahead of a whitening for one
 
 
@@ -85,9 +86,10 @@ def outcome(computation, draws, *, training=True):
     return found
 
 
-def fused_computation(network, graphs, by_balls=None):
+def fused_computation(network, graphs, by_balls=None, threads=1):
     """The engine on a copy of the network; ``by_balls`` overrules the plan."""
     computation = Fused(deepcopy(network), graphs)
+    computation.fused.threads = threads
     if by_balls is not None:
         computation.plan = computation.plan._replace(by_balls=np.full(len(graphs), by_balls))
     return computation
@@ -99,28 +101,38 @@ def references(network, graphs, draws, *, training=True):
     return truth, outcome(Reference(deepcopy(network), graphs), draws, training=training)
 
 
-def check_close(found, truth, single):
-    """Within the engine's promise of the truth, or about as close as the reference comes in this case."""
-    gradients = [name for name in truth if name.startswith("gradient")]
-    largest = max(abs(truth[name]).max() for name in gradients)
-    plain = [name for name in gradients if abs(truth[name]).max() > 0.01 * largest]
-    usual = max(_error(single, truth, name) / abs(truth[name]).max() for name in plain)
-    for name, expected in truth.items():
-        size = abs(expected).max()
-        allowed = max(RELATIVE * size, LIKE_REFERENCE * _error(single, truth, name), 1e-7)
-        if name in gradients:
-            allowed = max(allowed, LIKE_REFERENCE * usual * size, OF_LARGEST * largest)
-        error = _error(found, truth, name)
-        assert error <= allowed, f"{name}: off by {error:.3g}, allowed {allowed:.3g}, of {size:.3g}"
+def check_close(found, truth, single, slack=1):
+    """Within the engine's promise of the truth, or about as close as the reference comes in this case.
+
+    Args:
+        slack: how much more is allowed, where graphs may be so odd that all is rounding.
+    """
+    gradients = {name for name in truth if name.startswith("gradient")}
+    values = truth.keys() - gradients
+    largest = max(_size(truth, name) for name in gradients)
+    clear = {name for name in gradients if _size(truth, name) > 0.01 * largest}
+    for names, measured, floor in ((values, values, SMALLEST), (gradients, clear, OF_LARGEST * largest)):
+        usual = max(_error(single, truth, name) / max(_size(truth, name), 1e-3) for name in measured)
+        for name in names:
+            own = LIKE_REFERENCE * _error(single, truth, name)
+            allowed = max(max(RELATIVE, LIKE_REFERENCE * usual) * _size(truth, name), own, floor)
+            error = _error(found, truth, name)
+            assert error <= slack * allowed, f"{name}: off by {error:.3g}, allowed {allowed:.3g}, of {_size(truth, name):.3g}"
+
+
+def _size(values, name):
+    return abs(values[name]).max()
 
 
 def _error(found, truth, name):
-    return abs(found[name] - truth[name]).max()
+    error = abs(found[name] - truth[name]).max()
+    return np.inf if np.isnan(error) else error
 
 
-def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=None):
+def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=None, threads=1, slack=1):
     """The engine computes what the reference does."""
     network = settled_network(config, seed)
     draws = some_draws(graphs) if draws is None else draws
     truth, single = references(network, graphs, draws, training=training)
-    check_close(outcome(fused_computation(network, graphs, by_balls), draws, training=training), truth, single)
+    fused = fused_computation(network, graphs, by_balls, threads)
+    check_close(outcome(fused, draws, training=training), truth, single, slack)

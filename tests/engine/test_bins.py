@@ -1,0 +1,88 @@
+"""Bins: histograms of whitened rows and their slopes, against the kernels of the reference in double precision."""
+
+import numba
+import numpy as np
+import pytest
+import torch
+
+from phist.engine import bins as engine
+from phist.nn.functional import bin_centers
+from phist.nn.kernels import KERNELS
+
+WIDTH, ROWS = 16, 37
+SMOOTH = [name for name in sorted(KERNELS) if name != "uniform"]
+
+
+@numba.njit
+def add(bins, y, n, whitening, members, h):
+    engine.add_places(bins, y, 0, n, WIDTH, whitening, members, h, 0)
+    engine.scale_histograms(bins, WIDTH, h, 0, np.float32(1.0))
+
+
+@numba.njit
+def pull(bins, y, n, whitening, members, slope, slopes, g, sums):
+    engine.prepare_slopes(bins, WIDTH, slope, 0, np.float32(1.0), y, slopes)
+    engine.pull_places(bins, y, 0, n, WIDTH, whitening, members, slopes, g, sums)
+
+
+def case(kernel, number, factor=1.0, n=ROWS, seed=0):
+    """Bins, rows with whitening and members behind, and the whitened rows in double precision."""
+    rng = np.random.default_rng(seed)
+    width = factor * KERNELS[kernel].natural_width(number)
+    bins = engine.make_bins(kernel, bin_centers(number).numpy().astype(np.float32), width)
+    rows, mean, scale = rng.standard_normal((n, WIDTH)) * 2, rng.standard_normal(WIDTH), rng.uniform(0.5, 2, WIDTH)
+    members = rng.integers(1, 5, n).astype(float)
+    y = np.concatenate([rows.ravel(), mean, scale, members]).astype(np.float32)
+    rows, mean, scale = y[: n * WIDTH].astype(float).reshape(n, WIDTH), *y[n * WIDTH : (n + 2) * WIDTH].astype(float).reshape(2, -1)
+    return bins, y, width, torch.tensor((rows - mean) * scale, requires_grad=True), torch.tensor(members)
+
+
+def expected_histogram(kernel, number, width, x, members):
+    z = (torch.tanh(x).unsqueeze(0) - bin_centers(number).float().double().view(-1, 1, 1)) / width
+    return (KERNELS[kernel].value(z) * members.view(1, -1, 1)).sum(1)  # (bins, channels)
+
+
+CASES = [(kernel, number, factor) for kernel in SMOOTH for number, factor in [(1, 1.0), (8, 1.0), (5, 0.5), (5, 2.0), (24, 1.0)]]
+
+
+@pytest.mark.parametrize(("kernel", "number", "factor"), CASES)
+@pytest.mark.parametrize("n", [1, ROWS])
+def test_histograms_are_those_of_the_kernel(kernel, number, factor, n):
+    bins, y, width, x, members = case(kernel, number, factor, n)
+    h = np.zeros(number * WIDTH, np.float32)
+    add(bins, y, n, n * WIDTH, (n + 2) * WIDTH, h)
+    expected = expected_histogram(kernel, number, width, x, members).detach().numpy()
+    np.testing.assert_allclose(h.reshape(number, WIDTH), expected, rtol=2e-4, atol=2e-5 * max(1.0, expected.max()))
+
+
+@pytest.mark.parametrize(("kernel", "number", "factor"), CASES)
+@pytest.mark.parametrize("n", [1, ROWS])
+def test_slopes_are_the_derivatives_of_the_histograms(kernel, number, factor, n):
+    bins, y, width, x, members = case(kernel, number, factor, n)
+    slope = np.random.default_rng(1).standard_normal(number * WIDTH).astype(np.float32)
+    slopes, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + n) * WIDTH
+    y = np.concatenate([y, np.zeros((2 * number + n + 2) * WIDTH, np.float32)])
+    pull(bins, y, n, n * WIDTH, (n + 2) * WIDTH, slope, slopes, g, sums)
+    histogram = expected_histogram(kernel, number, width, x, members)
+    (counted,) = torch.autograd.grad((histogram * torch.tensor(slope, dtype=torch.float64).view(number, WIDTH)).sum(), x)
+    expected = (counted / members.view(-1, 1)).numpy()  # of one node of each row
+    found, size = y[g : g + n * WIDTH].reshape(n, WIDTH), max(1.0, abs(expected).max())
+    np.testing.assert_allclose(found, expected, rtol=5e-4, atol=1e-4 * size)
+    plain, along = y[sums : sums + 2 * WIDTH].reshape(2, WIDTH)
+    np.testing.assert_allclose(plain, counted.sum(0).numpy(), atol=1e-3 * size)
+    np.testing.assert_allclose(along, (counted * x.detach()).sum(0).numpy(), atol=2e-3 * size)
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_every_element_is_in_one_uniform_bin_even_at_the_ends(number):
+    bins, y, _, _, members = case("uniform", number)
+    y[: 3 * WIDTH] = [-1e30] * WIDTH + [1e30] * WIDTH + [0.1] * WIDTH
+    h = np.zeros(number * WIDTH, np.float32)
+    add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, h)
+    np.testing.assert_array_equal(h.reshape(number, WIDTH).sum(0), members.sum().item())
+
+
+@pytest.mark.parametrize(("number", "is_ladder"), [(1, True), (14, True), (15, False), (100, False)])
+def test_ladder_is_climbed_only_where_no_rung_leaves_single_precision(number, is_ladder):
+    bins = engine.make_bins("gaussian", bin_centers(number).numpy().astype(np.float32), 2 / number)
+    assert (bins.kind == engine.LADDER) == is_ladder

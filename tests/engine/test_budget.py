@@ -1,0 +1,130 @@
+"""Memory: a pass stays within what was counted for it, and that is bounded."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from engine_truth import SMALL, make_graphs, random_graphs, settled_network, some_draws
+
+from phist.engine.budget import KEPT, needs
+from phist.engine.computation import Fused
+from phist.engine.memory import Memory, make_memory
+from phist.nn.network import make_network
+from phist.nn.sampling import draw_all
+from phist.training.presets import make_preset
+
+GUARD, MARK = 4096, 77
+LIMIT = 2 << 30
+
+
+def guarded_memory(computation, monkeypatch):
+    """Let every pass have exactly the memory that it asks for, with a guarded zone behind; returns what is handed out."""
+    handed = []
+
+    def borrow(sizes):
+        memories = []
+        for floats, integers, doubles, positions in sizes[:, :KEPT].tolist():
+            memory = make_memory([floats + GUARD, integers + GUARD, doubles + GUARD, positions], np.zeros(4, np.int64))
+            for part in memory[:3]:
+                part[-GUARD:] = MARK
+            memories.append(memory)
+        handed.extend(memories)
+        return memories
+
+    monkeypatch.setattr(computation.fused, "borrow_memory", borrow)
+    return handed
+
+
+def lollipop(core, tail):
+    """A dense core with a long tail: balls in the core have more than their share of the edges."""
+    edges = [(u, v) for u in range(core) for v in range(u)] + [(core - 1 + step, core + step) for step in range(tail)]
+    return make_graphs([core + tail], edges, np.random.default_rng(0).uniform(0.5, 2, len(edges)))
+
+
+GRAPHS = {
+    "random": lambda: random_graphs([30, 8, 1, 12], seed=2, probability=0.1),
+    "sparse": lambda: random_graphs([80, 70], seed=2, probability=0.02),
+    "star": lambda: make_graphs([40], [(0, leaf) for leaf in range(1, 40)]),
+    "lollipop": lambda: lollipop(40, 400),
+    "one node": lambda: make_graphs([1], []),
+}
+CONFIGS = {
+    "small": SMALL,
+    "root by root": replace(SMALL, statistics="per-root"),
+    "one layer": replace(SMALL, orders=(3,), channels=(5,)),
+    "four layers": replace(SMALL, orders=(2, 2, 2, 2), channels=(17, 3, 5, 33)),
+    "no reach": replace(SMALL, orders=(1, 1)),
+    "long first": replace(SMALL, orders=(7, 1), channels=(1, 1), bins=1),
+}
+
+
+@pytest.mark.parametrize("max_elements", [1, 16 * 500, 1 << 24])
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("graphs", GRAPHS)
+def test_a_pass_stays_within_the_memory_counted_for_it(graphs, config, max_elements, monkeypatch):
+    computation = Fused(settled_network(replace(CONFIGS[config], max_elements=max_elements)), GRAPHS[graphs]())
+    handed = guarded_memory(computation, monkeypatch)
+    chosen, draws = np.arange(len(computation.graphs)), draw_all(computation.sizes)
+    computation.learn(chosen, draws, chosen % 3, np.ones(len(chosen), np.float32))
+    with torch.no_grad():
+        computation.graph_embeddings(chosen, draws)
+        computation.node_embeddings(chosen, draws)
+    assert all((part[-GUARD:] == MARK).all() for memory in handed for part in memory[:3])
+
+
+def torus(rows, columns):
+    """Every node has six neighbours, and a ball of four hops is small: as in a protein."""
+    nodes = np.arange(rows * columns)
+    steps = [1, columns, columns + 1]
+    return make_graphs([len(nodes)], np.concatenate([np.stack([nodes, (nodes + step) % len(nodes)], 1) for step in steps]))
+
+
+def bytes_needed(computation, draws, keep):
+    fused, sizes = computation.fused, np.zeros(KEPT + 1, np.int64)
+    needs(fused.shape, computation.plan, np.arange(1), draws, np.arange(1), fused.most_places, keep, sizes)
+    floats, integers, doubles, positions, _ = sizes.tolist()
+    return 4 * floats + 4 * integers + 8 * doubles + 4 * positions
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_largest_protein_seen_from_all_its_nodes_fits_two_gigabytes(keep):
+    computation = Fused(make_network(make_preset("DD").network, 2, seed=0), torus(12, 479))
+    assert computation.sizes.tolist() == [5748]
+    assert 1.5 * bytes_needed(computation, draw_all(computation.sizes), keep) < LIMIT  # half as much again is taken ahead
+
+
+def test_memory_of_a_large_graph_is_bounded_by_the_configuration():
+    config = replace(SMALL, orders=(2, 2), max_elements=1 << 17)
+    computation = Fused(settled_network(config), torus(20, 300))
+    computation.network.eval()
+    with torch.no_grad():
+        found = computation.graph_embeddings(np.arange(1), draw_all(computation.sizes))
+    (memory,) = computation.fused._memories[0]
+    embeddings = 6000 * (SMALL.bins + 2) * 16  # of all roots, and their products
+    assert found.isfinite().all()
+    assert len(memory.floats) < 1.5 * (embeddings + 24 * config.max_elements)
+
+
+def test_memory_does_not_grow_with_the_roots_but_for_their_embeddings():
+    computation = Fused(settled_network(replace(SMALL, max_elements=1 << 14)), torus(20, 50))
+    few, many = some_draws(computation.graphs, 100), draw_all(computation.sizes)
+    more = len(many.nodes) - len(few.nodes)
+    grown = bytes_needed(computation, many, keep=False) - bytes_needed(computation, few, keep=False)
+    assert grown < more * 4 * (1 + 16 * (4 * SMALL.bins + SMALL.orders[0]) + 16)
+
+
+def test_smaller_limit_needs_less_memory():
+    graphs = torus(20, 50)
+    draws = draw_all(graphs.node_counts())
+    needed = [
+        bytes_needed(Fused(settled_network(replace(SMALL, max_elements=limit)), graphs), draws, keep=True)
+        for limit in (1 << 14, 1 << 17, 1 << 20)
+    ]
+    assert needed[0] < needed[1] < needed[2]
+
+
+def test_memory_has_the_sizes_asked_for():
+    memory = make_memory([5, 6, 7, 8], np.zeros(4, np.int64))
+    assert isinstance(memory, Memory)
+    assert [len(part) for part in memory[:4]] == [5, 6, 7, 8]

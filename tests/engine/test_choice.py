@@ -1,0 +1,100 @@
+"""Which engine computes: the fused one wherever it can, and otherwise a reason."""
+
+import warnings
+from dataclasses import replace
+
+import pytest
+from engine_truth import SMALL, make_graphs, random_graphs
+
+from phist.engine.choice import EngineNotice, choose_engine, uncovered
+from phist.engine.computation import Fused, Reference, compute
+from phist.errors import ConfigError
+from phist.nn.kernels import KERNELS
+from phist.nn.network import make_network
+
+UNCOVERED = {
+    "convolution='cayley'": {"convolution": "cayley"},
+    "convolution='arma'": {"convolution": "arma"},
+    "convolution='gin'": {"convolution": "gin"},
+    "convolution='sage'": {"convolution": "sage"},
+    "operator='random-walk'": {"operator": "random-walk"},
+    'aggregation="max"': {"aggregation": "max"},
+    "learnable bins": {"learnable_bins": True},
+    "appended moments": {"append_moments": True},
+}
+
+
+def network_of(**options):
+    return make_network(replace(SMALL, **options), 2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return random_graphs([5, 4])
+
+
+def directed():
+    return make_graphs([4], [(0, 1), (1, 2), (1, 0)], directed="keep")
+
+
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+@pytest.mark.parametrize("statistics", ["joint", "per-root"])
+@pytest.mark.parametrize("aggregation", ["histogram", "sum", "mean"])
+def test_covered_networks_are_fused_in_silence(graphs, kernel, statistics, aggregation):
+    network = network_of(kernel=kernel, statistics=statistics, aggregation=aggregation)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert choose_engine("auto", network, graphs) == choose_engine("fused", network, graphs) == "fused"
+
+
+@pytest.mark.parametrize("reason", UNCOVERED)
+def test_auto_falls_back_with_one_notice_that_names_the_reason(graphs, reason):
+    with pytest.warns(EngineNotice) as notices:
+        assert choose_engine("auto", network_of(**UNCOVERED[reason]), graphs) == "reference"
+    assert len(notices) == 1
+    assert reason in str(notices[0].message)
+
+
+@pytest.mark.parametrize("reason", UNCOVERED)
+def test_fused_refuses_and_names_the_reason(graphs, reason):
+    with pytest.raises(ConfigError) as error:
+        choose_engine("fused", network_of(**UNCOVERED[reason]), graphs)
+    assert reason in str(error.value) and "choose engine" in str(error.value)
+
+
+@pytest.mark.parametrize("reason", UNCOVERED)
+def test_configuration_alone_tells_the_reason(reason):
+    assert uncovered(replace(SMALL, **UNCOVERED[reason])) == reason
+    assert uncovered(SMALL) is None
+
+
+def test_double_precision_falls_back(graphs):
+    with pytest.warns(EngineNotice, match="float64"):
+        assert choose_engine("auto", network_of().double(), graphs) == "reference"
+
+
+def test_directed_graphs_fall_back():
+    with pytest.warns(EngineNotice, match="directed graphs"):
+        assert choose_engine("auto", network_of(), directed()) == "reference"
+
+
+def test_directed_graphs_are_refused_by_the_fused_engine():
+    with pytest.raises(ConfigError, match="directed graphs"):
+        choose_engine("fused", network_of(), directed())
+
+
+def test_reference_is_taken_in_silence_whatever_the_network(graphs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert choose_engine("reference", network_of(convolution="gin"), graphs) == "reference"
+
+
+def test_unknown_engine_is_named(graphs):
+    with pytest.raises(ConfigError, match="engine='warp' is not known; choose one of 'auto', 'fused', 'reference'"):
+        choose_engine("warp", network_of(), graphs)
+
+
+@pytest.mark.parametrize(("engine", "kind"), [("auto", Fused), ("fused", Fused), ("reference", Reference)])
+def test_computation_is_of_the_engine_chosen(graphs, engine, kind):
+    computation = compute(network_of(), graphs, engine)
+    assert type(computation) is kind and computation.engine == kind.engine

@@ -1,0 +1,115 @@
+"""Estimators by either engine, and graphs in batches."""
+
+import numpy as np
+import pytest
+import torch
+from engine_truth import SMALL, make_graphs, random_graphs, settled_network
+
+from phist import StructuralClassifier, StructuralEmbedder
+from phist.engine.computation import Fused, Reference
+from phist.graphs.generate import make_planted_partitions
+from phist.nn.sampling import draw_all
+from phist.training.inference import average_over_roots, embed_nodes
+
+SHAPE = {"orders": (3, 2), "channels": (5, 6), "bins": 5, "roots": 12, "batch_size": 4}
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    return make_planted_partitions(12, n_nodes=16, seed=0)
+
+
+def fitted(engine, labelled, seed=3, epochs=4, **options):
+    model = StructuralClassifier(engine=engine, max_epochs=epochs, random_state=seed, progress=False, **SHAPE, **options)
+    return model.fit(labelled, labelled.labels)
+
+
+def test_both_engines_train_to_the_same_predictions(labelled):
+    fused, reference = fitted("fused", labelled), fitted("reference", labelled)
+    np.testing.assert_allclose(fused.predict_proba(labelled), reference.predict_proba(labelled), atol=1e-3)
+
+
+def test_both_engines_see_the_same_losses_in_training(labelled):
+    losses = [[epoch.loss for epoch in fitted(engine, labelled).history_.epochs] for engine in ("fused", "reference")]
+    np.testing.assert_allclose(*losses, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("engine", "comes_to"), [("auto", "fused"), ("fused", "fused"), ("reference", "reference")])
+def test_model_tells_which_engine_trained_it(labelled, engine, comes_to):
+    assert fitted(engine, labelled, epochs=1).engine_ == comes_to
+
+
+@pytest.mark.parametrize("engine", ["fused", "reference"])
+def test_same_seed_gives_the_same_model(labelled, engine):
+    first, second = (fitted(engine, labelled, epochs=2).network_.state_dict() for _ in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_model_of_one_engine_is_used_by_the_other(labelled):
+    model = fitted("fused", labelled, epochs=2)
+    expected = model.transform(labelled)
+    model.engine = "reference"
+    np.testing.assert_allclose(model.transform(labelled), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_embedder_gives_the_same_embeddings_by_either_engine(labelled):
+    found = [
+        StructuralEmbedder(engine=engine, random_state=0, progress=False, **SHAPE).fit(labelled).transform(labelled)
+        for engine in ("fused", "reference")
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-3, atol=2e-3)
+
+
+# Batches --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return random_graphs([9, 3, 1, 14, 6], seed=8)
+
+
+@pytest.mark.parametrize("kind", [Fused, Reference])
+@pytest.mark.parametrize("inference", ["sampled", "exact"])
+def test_batches_change_nothing(graphs, kind, inference, monkeypatch):
+    computation = kind(settled_network(SMALL), graphs)
+    whole = average_over_roots(computation, "scores", realizations=2, seed=0, inference=inference)
+    monkeypatch.setattr(computation, "batches", lambda roots: iter([np.array([3, 1]), np.array([0]), np.array([4, 2])]))
+    in_parts = average_over_roots(computation, "scores", realizations=2, seed=0, inference=inference)
+    np.testing.assert_allclose(in_parts, whole, rtol=1e-4, atol=1e-5)
+
+
+def test_batches_of_the_engine_hold_so_many_roots(graphs, monkeypatch):
+    monkeypatch.setattr(Fused, "roots_at_once", 12)
+    computation = Fused(settled_network(SMALL), graphs)
+    batches = list(computation.batches(computation.sizes))
+    assert np.concatenate(batches).tolist() == list(range(5))
+    assert len(batches) > 1 and all(computation.sizes[batch].sum() <= 12 + computation.sizes.max() for batch in batches)
+
+
+def test_node_embeddings_are_those_of_the_reference(graphs):
+    network = settled_network(SMALL)
+    for found, expected in zip(embed_nodes(Fused(network, graphs)), embed_nodes(Reference(network, graphs)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_node_embeddings_in_training_are_standardised_by_what_was_learnt_before(graphs):
+    computation = Fused(settled_network(SMALL), graphs)
+    chosen, draws = np.arange(5), draw_all(computation.sizes)
+    computation.network.eval()
+    expected = computation.node_embeddings(chosen, draws)
+    computation.network.train()
+    assert torch.equal(computation.node_embeddings(chosen, draws), expected)
+
+
+def test_twins_have_the_same_bits(graphs):
+    star = make_graphs([6], [(0, leaf) for leaf in range(1, 6)])
+    (nodes,) = embed_nodes(Fused(settled_network(SMALL), star))
+    assert (nodes[1:] == nodes[1]).all() and (nodes[0] != nodes[1]).any()
+
+
+def test_threads_of_torch_come_back_after_the_work(graphs):
+    computation, before = Fused(settled_network(SMALL), graphs), torch.get_num_threads()
+    with pytest.raises(ZeroDivisionError), computation.at_work():
+        assert torch.get_num_threads() == 1
+        raise ZeroDivisionError
+    assert torch.get_num_threads() == before

@@ -1,0 +1,91 @@
+"""Balls: what a root reaches, and what it does not."""
+
+from itertools import pairwise
+
+import networkx as nx
+import numba
+import numpy as np
+import pytest
+import torch
+from engine_truth import SMALL, make_graphs, settled_network
+
+from phist.engine.memory import make_memory, take_floats, take_integers
+from phist.engine.places import open_chunk
+from phist.engine.plan import make_plan
+from phist.nn.batch import Batch
+
+ROOM = 4000
+
+
+@numba.njit
+def open_roots(plan, rows, draws, reach, first_reach, most_places, memory):
+    roots, weights = take_integers(memory, len(rows)), take_floats(memory, len(rows))
+    for number in range(len(rows)):
+        memory.integers[roots + number] = rows[number]
+        memory.floats[weights + number] = draws[number]
+    return open_chunk(plan, 0, roots, weights, len(rows), reach, first_reach, most_places, memory)
+
+
+def opened(graphs, rows, reach, draws=None, most_places=1000, first_reach=1):
+    """A chunk of balls around some rows, its plan and the memory it lies in."""
+    plan = make_plan(graphs, 0.8, reach, balls=True)._replace(by_balls=np.array([True]))
+    memory = make_memory([ROOM, ROOM, 1, len(plan.members)], np.zeros(4, np.int64))
+    draws = np.ones(len(rows), np.float32) if draws is None else np.array(draws, np.float32)
+    return open_roots(plan, np.array(rows), draws, reach, first_reach, most_places, memory), plan, memory
+
+
+def balls_of(chunk, memory):
+    starts = memory.integers[chunk.starts : chunk.starts + chunk.n_roots + 1]
+    rows = memory.integers[chunk.rows : chunk.rows + starts[-1]]
+    return [rows[begin:end].tolist() for begin, end in pairwise(starts.tolist())]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    edges = [(node, node + 1) for node in range(19)] + [(2, 9), (5, 16), (5, 18)]
+    return make_graphs([20], edges, np.random.default_rng(0).uniform(0.5, 2, len(edges)))  # weights at random: no twins
+
+
+@pytest.mark.parametrize("reach", [0, 1, 2, 4])
+def test_ball_has_the_rows_within_reach_nearest_first(graph, reach):
+    chunk, plan, memory = opened(graph, [0, 7, 19], reach)
+    rows = np.repeat(np.arange(20), np.diff(plan.row_indptr[:21]))
+    own = nx.from_edgelist(zip(rows.tolist(), plan.row_indices.tolist(), strict=True))
+    own.add_nodes_from(range(20))
+    for root, ball in zip([0, 7, 19], balls_of(chunk, memory), strict=True):
+        distances = nx.single_source_shortest_path_length(own, root, cutoff=reach)
+        assert sorted(ball) == sorted(distances)
+        assert [distances[row] for row in ball] == sorted(distances.values())
+
+
+def test_every_row_counts_once_for_every_draw(graph):
+    chunk, _, memory = opened(graph, [3, 11], reach=2, draws=[2, 5])
+    shares = memory.floats[chunk.shares : chunk.shares + chunk.n_places]
+    members = memory.floats[chunk.members : chunk.members + chunk.n_places]
+    assert shares.min() >= 0
+    assert (shares * members).sum() == 20 * 7
+
+
+def test_roots_are_taken_until_the_places_are_used_up():
+    ring = make_graphs([30], [(node, (node + 1) % 30) for node in range(30)])
+    chunk, _, _ = opened(ring, list(range(30)), reach=2, most_places=60)
+    assert 1 < chunk.n_roots < 30 and chunk.n_places - chunk.n_below <= 60
+
+
+def test_one_root_is_taken_however_little_memory_there_is(graph):
+    assert opened(graph, [4, 5], reach=3, most_places=1)[0].n_roots == 1
+
+
+def test_positions_are_left_clean(graph):
+    _, _, memory = opened(graph, [0, 7, 19], reach=3)
+    assert (memory.position == -1).all()
+
+
+def test_response_beyond_reach_is_that_to_no_impulse_at_all():
+    network = settled_network(SMALL).double()
+    path = Batch.from_graphs(make_graphs([12], [(node, node + 1) for node in range(11)]), dtype=torch.float64)
+    impulse, nothing = torch.zeros(2, 12, 1, 1, dtype=torch.float64)
+    impulse[0] = 1
+    difference = network.f_node.responses(impulse, path) - network.f_node.responses(nothing, path)
+    reach = sum(order - 1 for order in SMALL.orders)
+    assert (difference[reach + 1 :] == 0).all() and difference[reach].abs().max() > 1e-6

@@ -1,0 +1,49 @@
+"""Plans: the scaled Laplacian, and where balls pay."""
+
+import numpy as np
+import torch
+from engine_truth import make_graphs, random_graphs
+
+from phist.engine.plan import make_plan
+from phist.nn.batch import Batch
+
+
+def ring(n_nodes):
+    return make_graphs([n_nodes], [(node, (node + 1) % n_nodes) for node in range(n_nodes)])
+
+
+def test_operator_is_that_of_the_reference():
+    graphs = random_graphs([7, 1, 5], seed=2, weights=3, self_loops="keep")
+    operator = Batch.from_graphs(graphs, dtype=torch.float64).operator("laplacian", 0.7)
+    expected = operator(torch.eye(graphs.n_nodes, dtype=torch.float64).unsqueeze(-1)).squeeze(-1).numpy()
+    plan = make_plan(graphs, 0.7, reach=2, balls=False)
+    found = np.zeros_like(expected)
+    first = np.repeat(graphs.node_ptr[:-1], np.diff(plan.entry_ptr))
+    found[np.repeat(np.arange(graphs.n_nodes), graphs.degrees()), first + plan.indices] = plan.values
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_balls_pay_where_they_are_small():
+    assert make_plan(ring(30), 0.8, reach=4, balls=True).by_balls.tolist() == [True]
+
+
+def test_balls_do_not_pay_where_they_are_nearly_everything():
+    assert make_plan(ring(30), 0.8, reach=12, balls=True).by_balls.tolist() == [False]
+
+
+def test_balls_are_not_used_unless_they_are_allowed():
+    assert make_plan(ring(30), 0.8, reach=2, balls=False).by_balls.tolist() == [False]
+
+
+def test_choice_is_made_graph_by_graph():
+    clique = [(30 + u, 30 + v) for u in range(8) for v in range(u)]
+    graphs = make_graphs([30, 8], [(node, node + 1) for node in range(29)] + clique)
+    assert make_plan(graphs, 0.8, reach=2, balls=True).by_balls.tolist() == [True, False]
+
+
+def test_pointers_count_within_each_graph():
+    graphs = random_graphs([4, 6], seed=0)
+    plan = make_plan(graphs, 0.8, reach=2, balls=True)
+    degrees = [np.diff(plan.indptr[start : start + size + 1]) for start, size in ((0, 4), (5, 6))]
+    np.testing.assert_array_equal(np.concatenate(degrees), graphs.degrees())
+    assert plan.indptr[0] == plan.indptr[5] == 0

@@ -1,0 +1,74 @@
+"""Running statistics against those of the reference's standardiser."""
+
+import numpy as np
+import pytest
+import torch
+
+from phist.engine.statistics import begin_slopes, finish_graphs, learn_graphs, learn_nodes, settle
+from phist.nn.normalization import RunningStandardizer
+
+BINS, CHANNELS, WIDTH, GRAPHS = 3, 5, 16, 7
+SIZE = BINS * CHANNELS
+
+
+def turned(values):
+    """(..., channels · bins), as torch has it, to the engine's padded (..., bins · width)."""
+    result = np.zeros((*values.shape[:-1], BINS, WIDTH), np.float32)
+    result[..., :CHANNELS] = np.swapaxes(values.reshape(*values.shape[:-1], CHANNELS, BINS), -1, -2)
+    return result.reshape(*values.shape[:-1], BINS * WIDTH)
+
+
+@pytest.fixture
+def standardizer():
+    """One that has seen a batch."""
+    module = RunningStandardizer(SIZE)
+    module(standard(4, SIZE, seed=1) * 2 + 1)
+    return module
+
+
+def standard(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_settled_shift_and_scale_standardise_as_the_reference(standardizer):
+    shift, scale = np.zeros(BINS * WIDTH, np.float32), np.ones(BINS * WIDTH, np.float32)
+    settle(standardizer.mean.numpy(), standardizer.variance.numpy(), standardizer.epsilon, BINS, WIDTH, shift, scale)
+    values = standard(GRAPHS, SIZE)
+    expected = turned(standardizer.standardize(values).numpy())
+    np.testing.assert_allclose((turned(values.numpy()) - shift) * scale, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_embeddings_of_graphs_are_standardised_and_turned(standardizer):
+    values, found = standard(GRAPHS, SIZE), np.empty((GRAPHS, SIZE), np.float32)
+    scale = 1 / np.sqrt(standardizer.variance.numpy() + np.float32(standardizer.epsilon))
+    finish_graphs(turned(values.numpy()).ravel(), BINS, WIDTH, standardizer.mean.numpy(), scale, found)
+    np.testing.assert_allclose(found, standardizer.standardize(values).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_slopes_go_the_same_way_back():
+    gradient, scale = standard(GRAPHS, SIZE).numpy(), np.linspace(1, 2, SIZE, dtype=np.float32)
+    slopes = np.full(GRAPHS * BINS * WIDTH, 7, np.float32)
+    begin_slopes(gradient, BINS, WIDTH, scale, slopes)
+    np.testing.assert_allclose(slopes.reshape(GRAPHS, -1), turned(gradient * scale), rtol=1e-6)
+
+
+def test_graphs_are_learnt_from_as_the_reference_does(standardizer):
+    values = standard(GRAPHS, SIZE) * 3 - 1
+    mean, variance = standardizer.mean.numpy().copy(), standardizer.variance.numpy().copy()
+    standardizer(values)
+    learn_graphs(turned(values.numpy()).ravel(), GRAPHS, BINS, WIDTH, 0.5, mean, variance)
+    np.testing.assert_allclose(mean, standardizer.mean.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(variance, standardizer.variance.numpy(), rtol=1e-5)
+
+
+def test_nodes_are_learnt_from_as_the_reference_does_whatever_thread_had_them(standardizer):
+    values, weights = standard(GRAPHS, SIZE) * 3 - 1, torch.tensor([1.0, 2.0, 1.0, 5.0, 1.0, 3.0, 1.0])
+    mean, variance = standardizer.mean.numpy().copy(), standardizer.variance.numpy().copy()
+    away = turned((values - standardizer.mean).numpy()).astype(np.float64)
+    standardizer(values, weights)
+    counts = weights.numpy().astype(np.float64)
+    shares = [slice(0, 3), slice(3, 7)]
+    sums = [np.concatenate([[counts[s].sum()], counts[s] @ away[s], counts[s] @ away[s] ** 2]) for s in shares]
+    learn_nodes(np.array(sums), BINS, WIDTH, 0.5, mean, variance)
+    np.testing.assert_allclose(mean, standardizer.mean.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(variance, standardizer.variance.numpy(), rtol=1e-5)
