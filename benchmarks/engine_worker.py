@@ -34,13 +34,13 @@ def measure_steps(dataset: str, threads: int, steps: int, repeats: int) -> dict[
     cycles = []
     for number in range(1 + repeats):
         for name, form in forms.items():
-            before = _clocks(engine)
+            before, epochs = _clocks(engine), engine.epochs
             taken = form.run()
             if number:
                 seconds[name].append(taken)
             if number and form is engine:
-                cycles.append(_clocks(engine) - before)
-    spent = np.median(cycles, axis=0) / task.n_steps
+                cycles.append((_clocks(engine) - before) / ((engine.epochs - epochs) * task.n_steps))
+    spent = np.median(cycles, axis=0)
     return {
         "graphs": len(task.examples.graphs),
         "steps": task.n_steps,

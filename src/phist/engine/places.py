@@ -47,13 +47,17 @@ def open_chunk(
     integers, found, count = memory.integers, 0, 0
     integers[starts] = 0
     all_entries, entries = plan.row_entry_ptr[graph + 1] - plan.row_entry_ptr[graph], 0
-    most_entries = (max(most_places, n_rows) // n_rows + 1) * all_entries  # a dense core has more than its share of them
-    while count < n_roots and (count == 0 or (found + n_rows <= most_places and entries + all_entries <= most_entries)):
+    most_places = max(most_places, n_rows)
+    most_entries = (most_places // n_rows + 1) * all_entries  # a dense core has more than its share of them
+    while count < n_roots:
         begin = memory.tops[1] + found
-        found += _find_ball(plan, graph, integers[roots + count], reach, first_reach, begin, near + count, memory)
-        for place in range(begin, memory.tops[1] + found):
+        ball = _find_ball(plan, graph, integers[roots + count], reach, first_reach, begin, near + count, memory)
+        for place in range(begin, begin + ball):
             row = plan.row_ptr[graph] + graph + integers[place]
             entries += plan.row_indptr[row + 1] - plan.row_indptr[row]
+        if count and (found + ball > most_places or entries > most_entries):
+            break  # this ball opens the next chunk
+        found += ball
         count += 1
         integers[starts + count] = found
     rows = take_integers(memory, found)
