@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import numpy as np
+
 from phist.engine.node_level import ROWS_AT_ONCE
 from phist.engine.plan import Plan
 from phist.engine.shape import Shape
-from phist.engine.vectors import LANES, compiled
+from phist.engine.threads import Shares
+from phist.engine.vectors import LANES, compiled, inner
 from phist.nn.sampling import Draws
 
 FLOATS, INTEGERS, DOUBLES, POSITIONS, KEPT = range(5)
@@ -13,8 +16,19 @@ SPARE = 16 * LANES  # for what every allocation is rounded up by
 
 
 @compiled
-def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, share: Any, most_places: int, keep: bool, result: Any) -> None:
-    """Enough for a share whatever balls its roots have; floats below ``result[KEPT]`` may be kept for the backward pass."""
+def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, shares: Shares, most_places: int, keep: bool) -> Any:
+    """Enough for each thread whatever balls its roots have; floats below ``result[:, KEPT]`` may be kept for the backward pass."""
+    result = np.zeros((len(shares.ptr) - 1, KEPT + 1), np.int64)
+    for number in range(len(result)):
+        share = shares.order[shares.ptr[number] : shares.ptr[number + 1]]
+        _needs_of_share(shape, plan, graphs, draws, share, most_places, keep, result[number])
+    return result
+
+
+@inner
+def _needs_of_share(
+    shape: Shape, plan: Plan, graphs: Any, draws: Draws, share: Any, most_places: int, keep: bool, result: Any
+) -> None:
     width, size, order = shape.widths[-1], shape.bins.number * shape.widths[-1], shape.orders[0]
     strides, longest = 0, order * max(LANES, shape.widths[0])
     for layer in range(1, len(shape.orders)):
@@ -38,7 +52,7 @@ def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, share: Any, most_
         responses = places * per_place + entries + SPARE
         on_rows = places * (shape.widest + longest) + n_rows * order * LANES + (min(ROWS_AT_ONCE, n_rows) + 2) * 2 * size
         on_nodes = n_nodes * (1 + shape.widest + 2 * longest) + 3 * size
-        needed = responses + 2 * n_roots * size + max(on_rows, on_nodes + (0 if keep else read)) + SPARE
+        needed = responses + 2 * n_roots * size + max(on_rows, on_nodes + (0 if keep else read)) + size + SPARE
         drawn, whole = 2 * n_draws, 2 * n_roots + 2 * places + entries + SPARE
         always += rooted + (read + n_roots * (size + stride) if keep else 0)
         alone = max(alone, needed)

@@ -9,7 +9,7 @@ import numpy as np
 
 from phist.engine.budget import needs
 from phist.engine.function import FusedNetwork
-from phist.engine.fused import backward, forward
+from phist.engine.fused import run_share
 from phist.engine.optimizer import FusedAdamW
 from phist.graphs.convert import as_graphset
 from phist.nn.config import NetworkConfig
@@ -17,12 +17,12 @@ from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 from phist.progress import somebody_looks, waiting
 
-PARTS: tuple[Any, ...] = (needs, forward, backward)  # what takes long to compile; the rest comes with it
+PARTS: tuple[Any, ...] = (needs, run_share)  # what takes long to compile; the rest comes with it
 
 
 def code_folder() -> Path:
     """Where compiled code is kept: beside the sources, in ``NUMBA_CACHE_DIR``, or in the user's cache."""
-    return Path(forward._cache.cache_path)  # type: ignore[attr-defined]
+    return Path(run_share._cache.cache_path)  # type: ignore[attr-defined]
 
 
 def is_compiled() -> bool:

@@ -9,13 +9,12 @@ from torch import Tensor, nn
 
 from phist.engine.bins import make_bins
 from phist.engine.budget import KEPT, needs
-from phist.engine.fused import STATES, Network, backward, forward
-from phist.engine.head import learn_head
+from phist.engine.fused import BACKWARD, FORWARD, LEARN, STATES, Pass, run_share
 from phist.engine.memory import PHASES, Memory, make_memory
-from phist.engine.parameters import LevelParameters
+from phist.engine.parameters import Parameters
 from phist.engine.plan import Plan, make_plan
-from phist.engine.shape import Shape, Standardizer, padded
-from phist.engine.statistics import begin_slopes, finish_graphs, learn_graphs, learn_nodes, settle
+from phist.engine.shape import Network, Shape, Standardizer, padded
+from phist.engine.statistics import learn_graphs, learn_nodes, settle
 from phist.engine.threads import run_shares, share_out
 from phist.graphs.graphset import GraphSet
 from phist.nn.histogram import ProjectiveHistogram
@@ -25,6 +24,7 @@ from phist.nn.sampling import Draws
 
 Array = NDArray[Any]
 MOST_THREADS = 64
+_NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
 
 
 def shape_of(network: StructuralNetwork) -> Shape:
@@ -53,30 +53,47 @@ def shape_of(network: StructuralNetwork) -> Shape:
 class _Statistics:
     """Running statistics of a `RunningStandardizer` as arrays that share its memory; without one, zeros and ones."""
 
-    def __init__(self, module: nn.Module, size: int) -> None:
+    def __init__(self, module: nn.Module, bins: int, width: int) -> None:
         self.module = module if isinstance(module, RunningStandardizer) else None
-        self._plain = np.zeros(size, np.float32), np.ones(size, np.float32)
-        self.epsilon = 0.0 if self.module is None else self.module.epsilon
+        self.bins, self.width = bins, width
+
+    def settle(self) -> Standardizer:
+        """What is subtracted and multiplied with as it is now; a pass keeps its own for the way back."""
+        size = self.bins * self.width
+        both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
+        if self.module is not None:
+            settle(self.mean, self.variance, self.module.epsilon, self.bins, self.width, both.shift, both.scale)
+        return both
 
     @property
     def mean(self) -> Array:
-        return self._plain[0] if self.module is None else self.module.mean.numpy()
+        assert self.module is not None
+        return self.module.mean.numpy()
 
     @property
     def variance(self) -> Array:
-        return self._plain[1] if self.module is None else self.module.variance.numpy()
+        assert self.module is not None
+        return self.module.variance.numpy()
 
-    def scale(self) -> Array:
-        return 1 / np.sqrt(self.variance + np.float32(self.epsilon))
+    @property
+    def are_learnt(self) -> bool:
+        return self.module is not None and self.module.training
 
     @property
     def is_first(self) -> bool:
         """Whether the batch at hand is the first they learn from."""
-        return self.module is not None and self.module.training and int(self.module.updates) == 0
+        return self.are_learnt and int(self.module.updates.numpy()) == 0  # type: ignore[union-attr]
 
-    def next_step(self) -> float:
-        """How far to go towards the next batch's statistics; nowhere unless they are learnt."""
-        return self.module.next_step() if self.module is not None and self.module.training else 0.0
+    def learn_nodes(self, moments: Array) -> None:
+        """From every thread's moments of the drawn embeddings."""
+        if self.are_learnt:
+            learn_nodes(moments, self.bins, self.width, self.module.next_step(), self.mean, self.variance)  # type: ignore[union-attr]
+
+    def learn_graphs(self, histograms: Array) -> None:
+        """From the histograms of the graphs."""
+        if self.are_learnt:
+            n_graphs, step = len(histograms) // (self.bins * self.width), self.module.next_step()  # type: ignore[union-attr]
+            learn_graphs(histograms, n_graphs, self.bins, self.width, step, self.mean, self.variance)
 
 
 class FusedNetwork:
@@ -85,17 +102,15 @@ class FusedNetwork:
     def __init__(self, network: StructuralNetwork) -> None:
         self.network = network
         self.shape = shape_of(network)
-        channels = network.config.channels
-        self.node_level = LevelParameters(self.shape, channels, on_embeddings=False)
-        self.graph_level = LevelParameters(self.shape, channels, on_embeddings=True)
+        self.channels = network.config.channels
         self.threads = min(torch.get_num_threads(), MOST_THREADS)  # the budget that torch was given is the engine's
         self.most_places = max(1, network.config.max_elements // self.shape.widest)
         self.clocks = np.zeros((MOST_THREADS, len(PHASES)), np.int64)  # processor cycles of each thread, for benchmarks
-        layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions]
-        self.parameters: list[Tensor] = [part for layer in layers for part in (layer.weight, layer.bias)]
+        layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
+        self.parameters = Parameters(self.shape, self.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
         self.bins, self.width = self.shape.bins.number, int(self.shape.widths[-1])
-        self.node_statistics = _Statistics(network.node_standardizer, self.bins * channels[-1])
-        self.graph_statistics = _Statistics(network.graph_standardizer, self.bins * channels[-1])
+        self.node_statistics = _Statistics(network.node_standardizer, self.bins, self.width)
+        self.graph_statistics = _Statistics(network.graph_standardizer, self.bins, self.width)
         self._memories: list[list[Memory]] = []
 
     def plan(self, graphs: GraphSet) -> Plan:
@@ -107,39 +122,35 @@ class FusedNetwork:
         """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
         call = _Call(self, plan, graphs, draws)
         if not torch.is_grad_enabled():  # a function would not notice: its inputs need gradients all the same
-            return torch.from_numpy(call.finish(call.run([part.detach() for part in self.parameters], keep=False)))
-        embeddings: Tensor = _Embedding.apply(call, *self.parameters)  # type: ignore[no-untyped-call]
+            return torch.from_numpy(call.embed_graphs(keep=False))
+        convolutions = self.parameters.tensors[:-2]
+        embeddings: Tensor = _Embedding.apply(call, *convolutions)  # type: ignore[no-untyped-call]
         return embeddings  # (graphs, m_graph)
 
     @torch.no_grad()
     def learn(self, plan: Plan, graphs: Array, draws: Draws, targets: Array, weights: Array) -> tuple[float, int]:
         """A training step's loss and hits; leaves the gradients where an optimiser looks for them."""
-        head, call = self.network.head, _Call(self, plan, graphs, draws)
-        embeddings = call.finish(call.run([part.detach() for part in self.parameters], keep=True))
-        matrix, bias = head.weight.numpy(), head.bias.numpy()
-        toward, matrix_gradient, bias_gradient = np.empty_like(embeddings), np.zeros_like(matrix), np.zeros_like(bias)
-        loss, hits = learn_head(embeddings, matrix, bias, targets, weights, toward, matrix_gradient, bias_gradient)
-        gradients = [*call.run_back(toward), torch.from_numpy(matrix_gradient), torch.from_numpy(bias_gradient)]
-        for parameter, gradient in zip([*self.parameters, head.weight, head.bias], gradients, strict=True):
-            parameter.grad = gradient
+        loss, hits, gradients = _Call(self, plan, graphs, draws).learn(targets, weights)
+        self.parameters.hand_over(gradients)
         return loss, hits
 
     @torch.no_grad()
     def node_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_j of the drawn nodes, one graph after the other, standardised; without gradients."""
-        call = _Call(self, plan, graphs, draws)
-        found = call.run([part.detach() for part in self.parameters], keep=False, only_nodes=True)
-        embeddings = np.empty((len(draws.nodes), len(self.node_statistics.mean)), np.float32)
-        finish_graphs(found, self.bins, self.width, self.node_statistics.mean, self.node_statistics.scale(), embeddings)
-        return torch.from_numpy(embeddings)  # (roots, m_node)
+        return torch.from_numpy(_Call(self, plan, graphs, draws).embed_nodes())  # (roots, m_node)
 
-    def settle_standardizer(self) -> Standardizer:
-        """What f_graph subtracts from and multiplies node embeddings with, as it is now."""
-        running, size = self.node_statistics, self.bins * self.width
-        both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))  # a pass keeps its own for the way back
-        if running.module is not None:
-            settle(running.mean, running.variance, running.epsilon, self.bins, self.width, both.shift, both.scale)
-        return both
+    def to_torch(self, histograms: Array, standardizer: Standardizer) -> Array:
+        """Histograms as they come from the engine, standardised, in torch's order: (..., channels · bins)."""
+        standard = (histograms.reshape(-1, self.bins * self.width) - standardizer.shift) * standardizer.scale
+        apart = standard.reshape(-1, self.bins, self.width)[:, :, : self.channels[-1]]
+        return np.ascontiguousarray(apart.swapaxes(1, 2)).reshape(len(standard), -1)
+
+    def from_torch(self, gradient: Array, standardizer: Standardizer) -> Array:
+        """The way back through `to_torch`; padding gets zeros."""
+        slopes = np.zeros((len(gradient), self.bins, self.width), np.float32)
+        slopes[:, :, : self.channels[-1]] = gradient.reshape(len(gradient), self.channels[-1], self.bins).swapaxes(1, 2)
+        slopes *= standardizer.scale.reshape(self.bins, self.width)
+        return slopes.reshape(-1)
 
     def borrow_memory(self, sizes: Array) -> list[Memory]:
         """Memory for each thread, with room for as many floats, integers, doubles and positions as ``sizes`` says."""
@@ -166,89 +177,111 @@ class _Call:
         self.graphs = np.ascontiguousarray(graphs, np.int64)
         rows = plan.row_ptr[self.graphs + 1] - plan.row_ptr[self.graphs]
         self.shares = share_out(rows * (draws.ptr[1:] - draws.ptr[:-1]), fused.threads)
-        self.most_places = max(1, fused.most_places // len(self.shares))
-        self.states = np.zeros((len(self.graphs), STATES), np.int64)
+        self.n_shares = len(self.shares.ptr) - 1
+        self.most_places = max(1, fused.most_places // self.n_shares)
+        self.memories: list[Memory] = []
+        fused.parameters.read()
 
-    def run(self, parameters: list[Tensor], keep: bool, only_nodes: bool = False) -> Array:
-        """Embeddings of the graphs, or of the drawn nodes, in the engine's order."""
-        running = self.fused.node_statistics
-        is_first = running.is_first and not only_nodes
-        if is_first:
-            self._settle_first(parameters)
-        fused, layers, n_shares = self.fused, len(self.fused.node_level.channels), len(self.shares)
-        nodes, graphs = fused.node_level.pack(parameters[: 2 * layers]), fused.graph_level.pack(parameters[2 * layers :])
-        self.network = Network(fused.shape, nodes, graphs, fused.settle_standardizer())
-        size = len(self.network.standardizer.shift)
-        results = np.empty(len(self.graphs) * size, np.float32)
-        drawn = np.empty(len(self.draws.nodes) * size if only_nodes else 0, np.float32)
-        moments = np.zeros((n_shares, 1 + 2 * size))
-        sizes = np.zeros((n_shares, KEPT + 1), np.int64)
-        for share, own in zip(self.shares, sizes, strict=True):
-            needs(fused.shape, self.plan, self.graphs, self.draws, share, self.most_places, keep, own)
-        self.memories = fused.borrow_memory(sizes)
+    def embed_nodes(self) -> Array:
+        """Standardised embeddings of the drawn nodes in torch's order."""
+        self._open(keep=False, only_nodes=True)
+        self._run(FORWARD)
+        self._close()
+        return self.fused.to_torch(self.batch.nodes, self.network.node_standardizer)
 
-        self.embeddings = [0] * n_shares
-
-        def work(number: int) -> None:
-            self.embeddings[number] = forward(
-                self.shares[number], self.plan, self.graphs, self.draws, self.network, self.memories[number], self.most_places,
-                sizes[number, KEPT], self.states, results, moments[number], drawn,
-            )  # fmt: skip
-
-        run_shares(work, n_shares)
+    def embed_graphs(self, keep: bool) -> Array:
+        """Standardised embeddings of the graphs in torch's order; ``keep`` what the way back needs."""
+        first = self._settle_first()
+        self._open(keep)
+        self._run(FORWARD)
         if not keep:
-            fused.return_memory(self.memories)
-        if not only_nodes and not is_first and (step := running.next_step()):
-            learn_nodes(moments, fused.bins, fused.width, step, running.mean, running.variance)
-        return drawn if only_nodes else results
+            self._close()
+        self._learn_statistics(first)
+        return self.fused.to_torch(self.batch.histograms, self.network.graph_standardizer)
 
-    def _settle_first(self, parameters: list[Tensor]) -> None:
-        """The very first batch sets the statistics that it is standardised with: look at its roots before all else."""
-        fused, running = self.fused, self.fused.node_statistics
-        found = self.run(parameters, keep=False, only_nodes=True).reshape(-1, fused.bins * fused.width).astype(np.float64)
-        found -= self.network.standardizer.shift
-        counts = self.draws.counts.astype(np.float64)
-        sums = np.concatenate([[counts.sum()], counts @ found, counts @ found**2])
-        learn_nodes(sums[None], fused.bins, fused.width, running.next_step(), running.mean, running.variance)
-
-    def finish(self, results: Array) -> Array:
-        """From histograms in the engine's order to standardised embeddings in torch's."""
-        fused, running = self.fused, self.fused.graph_statistics
-        is_first = running.is_first
-        if is_first:
-            self._learn_graphs(results)
-        self.scale = running.scale()
-        embeddings = np.empty((len(self.graphs), len(self.scale)), np.float32)
-        finish_graphs(results, fused.bins, fused.width, running.mean, self.scale, embeddings)
-        if not is_first:
-            self._learn_graphs(results)
-        return embeddings
-
-    def _learn_graphs(self, results: Array) -> None:
-        fused, running = self.fused, self.fused.graph_statistics
-        if step := running.next_step():
-            learn_graphs(results, len(self.graphs), fused.bins, fused.width, step, running.mean, running.variance)
-
-    def run_back(self, gradient: Array) -> list[Tensor]:
+    def go_back(self, gradient: Array) -> list[Tensor]:
         """Gradients of the parameters, given that of the embeddings."""
-        fused = self.fused
         if not self.memories:
             raise RuntimeError("this pass was walked back before, and its memory is in other hands; compute the embeddings again")
-        slopes = np.empty(len(self.graphs) * fused.bins * fused.width, np.float32)
-        begin_slopes(np.ascontiguousarray(gradient), fused.bins, fused.width, self.scale, slopes)
-        nodes = np.zeros((len(self.shares), fused.node_level.size), np.float32)
-        graphs = np.zeros((len(self.shares), fused.graph_level.size), np.float32)
+        self.batch = self.batch._replace(slopes=self.fused.from_torch(gradient, self.network.graph_standardizer))
+        self._run(BACKWARD)
+        self._close()
+        return self.fused.parameters.collect(self.batch.gradients)
 
-        def work(number: int) -> None:
-            backward(
-                self.shares[number], self.plan, self.graphs, self.draws, self.network, self.memories[number], self.most_places,
-                self.states, self.embeddings[number], slopes, nodes[number], graphs[number],
-            )  # fmt: skip
+    def learn(self, targets: Array, weights: Array) -> tuple[float, int, Array]:
+        """Loss, hits and every thread's gradients."""
+        first = self._settle_first()
+        self._open(keep=True)
+        self.batch = self.batch._replace(targets=targets, weights=weights / weights.sum(), slopes=np.empty_like(self.batch.histograms))
+        self._run(LEARN)
+        self._close()
+        self._learn_statistics(first)
+        loss, hits = self.batch.losses.sum(axis=0).tolist()
+        return loss, int(hits), self.batch.gradients
 
-        run_shares(work, len(self.shares))
-        fused.return_memory(self.memories)
+    def _open(self, keep: bool, only_nodes: bool = False) -> None:
+        fused, parameters = self.fused, self.fused.parameters
+        self.network = Network(
+            fused.shape, parameters.node, parameters.graph, parameters.head, fused.node_statistics.settle(),
+            fused.graph_statistics.settle(),
+        )  # fmt: skip
+        sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shares, self.most_places, keep)
+        self.memories = fused.borrow_memory(sizes)
+        size = fused.bins * fused.width
+        self.batch = Pass(
+            graphs=self.graphs,
+            draws=self.draws,
+            targets=_NO_INTEGERS,
+            weights=_NO_FLOATS,
+            shares=self.shares,
+            keep_below=np.ascontiguousarray(sizes[:, KEPT]),
+            states=np.zeros((len(self.graphs), STATES), np.int64),
+            embeddings=np.zeros(self.n_shares, np.int64),
+            nodes=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
+            histograms=np.empty(len(self.graphs) * size, np.float32),
+            slopes=_NO_FLOATS,
+            moments=np.zeros((self.n_shares, 1 + 2 * size)),
+            losses=np.zeros((self.n_shares, 2)),
+            gradients=np.zeros((self.n_shares, parameters.size if keep else 0), np.float32),
+        )
+
+    def _run(self, asked: np.int64) -> None:
+        run_shares(
+            lambda number: run_share(
+                number, asked, self.plan, self.network, self.batch, self.most_places, self.memories[number]
+            ),
+            self.n_shares,
+        )
+
+    def _close(self) -> None:
+        self.fused.return_memory(self.memories)
         self.memories = []
-        return fused.node_level.unpack(nodes.sum(axis=0)) + fused.graph_level.unpack(graphs.sum(axis=0))
+
+    def _settle_first(self) -> tuple[bool, bool]:
+        """The very first batch sets the statistics that it is standardised with: look at it before all else.
+
+        Returns whether it was the first for the statistics of nodes and of graphs.
+        """
+        nodes, graphs = self.fused.node_statistics, self.fused.graph_statistics
+        first = nodes.is_first, graphs.is_first
+        if first[0]:
+            self._open(keep=False, only_nodes=True)
+            self._run(FORWARD)
+            self._close()
+            nodes.learn_nodes(self.batch.moments)
+        if first[1]:
+            self._open(keep=False)
+            self._run(FORWARD)
+            self._close()
+            graphs.learn_graphs(self.batch.histograms)
+        return first
+
+    def _learn_statistics(self, first: tuple[bool, bool]) -> None:
+        """From this pass, unless they have learnt from it already."""
+        if not first[0]:
+            self.fused.node_statistics.learn_nodes(self.batch.moments)
+        if not first[1]:
+            self.fused.graph_statistics.learn_graphs(self.batch.histograms)
 
 
 class _Embedding(torch.autograd.Function):
@@ -256,12 +289,11 @@ class _Embedding(torch.autograd.Function):
     def forward(ctx: Any, call: _Call, *parameters: Tensor) -> Tensor:
         ctx.call = call
         ctx.save_for_backward(*parameters)  # torch then notices if they were changed before the backward pass
-        results = call.run([parameter.detach() for parameter in parameters], keep=any(ctx.needs_input_grad))
-        return torch.from_numpy(call.finish(results))
+        return torch.from_numpy(call.embed_graphs(keep=any(ctx.needs_input_grad)))
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
         call: _Call = ctx.call
-        _ = ctx.saved_tensors
-        return None, *call.run_back(gradients[0].numpy())
+        convolutions = len(ctx.saved_tensors)
+        return None, *call.go_back(gradients[0].numpy())[:convolutions]

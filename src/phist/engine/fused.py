@@ -1,19 +1,24 @@
 """Forward and backward over the graphs of a batch that one thread takes.
 
 f_node graph by graph, each in cache from beginning to end; then the one wide product, for all roots at once; then f_graph
-graph by graph. The way back takes the same steps in reverse.
+graph by graph. The way back takes the same steps in reverse. The head stands between the two: no graph's loss waits for
+another graph, so a thread goes all the way there and back without meeting the others.
 """
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from phist.engine.bins import prepare_slopes
 from phist.engine.dense import accumulate, multiply
 from phist.engine.graph_level import Drawn, read_graph, take_read, unread_graph
+from phist.engine.head import learn_head
 from phist.engine.memory import LINEAR, PLACES, Memory, charge, take_floats, take_integers
 from phist.engine.node_level import embed, learn, pull, respond, take_responses
 from phist.engine.places import Chunk, open_chunk, reopen_chunk
 from phist.engine.plan import Plan
-from phist.engine.shape import Shape, Standardizer, Weights
+from phist.engine.shape import Network, Shape, Standardizer
+from phist.engine.threads import Shares
 from phist.engine.vectors import LANES, compiled, cycles, fma, inner, load, single, splat, spread, store
 from phist.engine.whitening import add_moments, finish_moments, pull_whitening
 from phist.nn.sampling import Draws
@@ -22,13 +27,50 @@ STATES = 8  # what is remembered of a graph between the passes:
 KEPT, FLOATS, INTEGERS, N_PLACES, ENTRIES, ROOTS, FIRST_ROOT, READ = range(STATES)
 
 
-class Network(NamedTuple):
-    """Both levels and what lies between."""
+FORWARD, BACKWARD, LEARN = (np.int64(number) for number in range(3))  # what a thread is asked for; LEARN is all the way
 
-    shape: Shape
-    node: Weights
-    graph: Weights
-    standardizer: Standardizer
+
+class Pass(NamedTuple):
+    """What the threads read and fill in one pass over a batch."""
+
+    graphs: Any  # (graphs): by their numbers in the plan
+    draws: Draws
+    targets: Any  # (graphs): their classes, for the head
+    weights: Any  # (graphs): what each counts for in the loss, all together 1
+    shares: Shares
+    keep_below: Any  # (threads): responses that end below so many floats stay for the way back; below 0 nothing stays
+    states: Any  # (graphs, STATES)
+    embeddings: Any  # (threads): where those of its roots begin in a thread's memory
+    nodes: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
+    histograms: Any  # (graphs · bins · width): those of f_graph
+    slopes: Any  # likewise
+    moments: Any  # (threads, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
+    losses: Any  # (threads, 2): loss and hits
+    gradients: Any  # (threads, parameters)
+
+
+@compiled
+def run_share(number: int, asked: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
+    """The graphs of thread ``number``, forward, backward or both; most of the engine's code is compiled here, and once."""
+    share = batch.shares.order[batch.shares.ptr[number] : batch.shares.ptr[number + 1]]
+    if asked != BACKWARD:
+        batch.embeddings[number] = _forward(share, number, plan, network, batch, most_places, memory)
+    if asked == LEARN:
+        _learn_heads(share, number, network, batch, memory)
+    if asked != FORWARD:
+        _backward(share, number, plan, network, batch, most_places, memory)
+
+
+@inner
+def _learn_heads(share: Any, number: int, network: Network, batch: Pass, memory: Memory) -> None:
+    size, gradient = len(network.graph_standardizer.shift), batch.gradients[number]
+    for place in share:
+        loss, is_hit = learn_head(
+            network.head, network.graph_standardizer, batch.histograms, place * size, batch.targets[place], batch.weights[place],
+            batch.slopes, gradient, memory,
+        )  # fmt: skip
+        batch.losses[number, 0] += loss
+        batch.losses[number, 1] += is_hit
 
 
 class Rooted(NamedTuple):
@@ -180,20 +222,11 @@ def _standardize(standardizer: Standardizer, n_roots: int, embeddings: int, memo
             store(floats, at, value * load(standardizer.scale, block))
 
 
-@compiled
-def forward(
-    share: Any, plan: Plan, graphs: Any, draws: Draws, network: Network, memory: Memory, most_places: int, keep_below: int,
-    states: Any, results: Any, node_moments: Any, nodes: Any,
-) -> int:  # fmt: skip
-    """Embed some graphs of a batch; returns where the embeddings of their roots begin.
-
-    Args:
-        share: which of the batch's graphs.
-        graphs: the batch's graphs, by their numbers in the plan.
-        keep_below: responses that end below this many floats stay for the backward pass; below 0 nothing stays.
-        node_moments: the draws, then sums and sums of squares of the drawn embeddings less the shift, are added to this.
-        nodes: unless empty, embeddings of the drawn nodes are all that is asked for.
-    """
+@inner
+def _forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> int:
+    """Embed some graphs of a batch; returns where the embeddings of their roots begin."""
+    graphs, draws, states, nodes, keep_below = batch.graphs, batch.draws, batch.states, batch.nodes, batch.keep_below[number]
+    standardizer, moments = network.node_standardizer, batch.moments[number]
     shape = network.shape
     size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
     n_draws, n_roots = 0, 0
@@ -208,7 +241,7 @@ def forward(
         after, integers = memory.tops[0], memory.tops[1]
         at = embeddings + n_roots * size
         chunk = _embed_roots(network, plan, graph, rooted, own, at, most_places, memory)
-        _sum_moments(rooted.weights, at, own, network.standardizer.shift, node_moments, memory)
+        _sum_moments(rooted.weights, at, own, standardizer.shift, moments, memory)
         if len(nodes):
             _copy_nodes(rooted, begin, end, at, size, nodes, memory)
         is_kept = chunk.n_roots == own and memory.tops[0] <= keep_below
@@ -222,7 +255,7 @@ def forward(
 
     since = cycles()
     products = take_floats(memory, n_roots * stride)
-    _standardize(network.standardizer, n_roots, embeddings, memory)
+    _standardize(standardizer, n_roots, embeddings, memory)
     multiply(
         memory.floats, embeddings, n_roots, size, network.graph.values, network.graph.matrices[0], stride, memory.floats, products
     )
@@ -236,18 +269,17 @@ def forward(
             products + states[place, FIRST_ROOT] * stride,
         )  # fmt: skip
         density = _density(shape.graph_density, n_nodes)
-        read_graph(shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, results, place * size, memory)
+        read_graph(shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory)
         if keep_below < 0:
             memory.tops[0] = states[place, READ]
     return embeddings
 
 
-@compiled
-def backward(
-    share: Any, plan: Plan, graphs: Any, draws: Draws, network: Network, memory: Memory, most_places: int, states: Any,
-    embeddings: int, slopes: Any, node_gradient: Any, graph_gradient: Any,
-) -> None:  # fmt: skip
-    """Add the gradients of the parameters, given the slopes of the graphs' embeddings."""
+@inner
+def _backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
+    """Add the gradients of the parameters, given the slopes of the graphs' histograms."""
+    graphs, draws, states, slopes = batch.graphs, batch.draws, batch.states, batch.slopes
+    embeddings, gradient = batch.embeddings[number], batch.gradients[number]
     shape, weights, floats = network.shape, network.graph, memory.floats
     size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
     n_roots = 0
@@ -266,18 +298,18 @@ def backward(
         )  # fmt: skip
         density = _density(shape.graph_density, n_nodes)
         unread_graph(
-            shape, weights, graph_gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory
+            shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory
         )
 
     since = cycles()
-    accumulate(floats, embeddings, n_roots, size, floats, products, stride, graph_gradient, weights.matrices[0])
+    accumulate(floats, embeddings, n_roots, size, floats, products, stride, gradient, weights.matrices[0])
     multiply(floats, products, n_roots, stride, weights.values, weights.transposes[0], size, floats, toward)
     charge(memory, LINEAR, since)
     for place in share:
         own = toward + states[place, FIRST_ROOT] * size
         memory.tops[0], memory.tops[1] = states[place, FLOATS], states[place, INTEGERS]
         rooted = _take_rooted(shape, draws.ptr[place + 1] - draws.ptr[place], memory)
-        _learn_roots(network, node_gradient, plan, graphs[place], rooted, states[place], own, most_places, mark, integers, memory)
+        _learn_roots(network, gradient, plan, graphs[place], rooted, states[place], own, most_places, mark, integers, memory)
     memory.tops[0], memory.tops[1] = mark, integers
 
 
@@ -296,7 +328,7 @@ def _learn_roots(
     for root in range(n_roots):
         for block in range(0, size, LANES):
             at = toward + root * size + block
-            store(floats, at, load(floats, at) * load(network.standardizer.scale, block))
+            store(floats, at, load(floats, at) * load(network.node_standardizer.scale, block))
         prepare_slopes(shape.bins, width, floats, toward + root * size, density, floats, slopes + 2 * root * size)
     if state[KEPT]:
         mark, integers = memory.tops[0], memory.tops[1]

@@ -1,42 +1,59 @@
-"""The linear head with its loss and gradients: a few hundred numbers, not worth a graph of tensors."""
+"""The linear head with its loss and gradients, graph by graph."""
 
 from typing import Any
 
 import numpy as np
 
-from phist.engine.vectors import compiled
+from phist.engine.memory import Memory, take_floats
+from phist.engine.shape import Head, Standardizer
+from phist.engine.vectors import LANES, fma, inner, load, single, splat, store
 
 
-@compiled
+@inner
 def learn_head(
-    embeddings: Any, matrix: Any, bias: Any, targets: Any, weights: Any, toward: Any, matrix_gradient: Any, bias_gradient: Any
-) -> Any:
-    """Weighted cross entropy and the number of hits; fills the gradients of the embeddings and of the head."""
-    n_graphs, n_classes = len(embeddings), len(bias)
-    total, hits, loss = 0.0, 0, 0.0
-    for graph in range(n_graphs):
-        total += weights[graph]
-    scores = np.empty(n_classes)
-    for graph in range(n_graphs):
-        best = 0
-        for label in range(n_classes):
-            score = 1.0 * bias[label]
-            for c in range(embeddings.shape[1]):
-                score += matrix[label, c] * embeddings[graph, c]
-            scores[label] = score
-            if scores[label] > scores[best]:
-                best = label
-        hits += best == targets[graph]
-        highest, mass = scores[best], 0.0
-        for label in range(n_classes):
-            mass += np.exp(scores[label] - highest)
-        share = weights[graph] / total
-        loss += share * (np.log(mass) + highest - scores[targets[graph]])
-        toward[graph, :] = 0.0
-        for label in range(n_classes):
-            slope = share * (np.exp(scores[label] - highest) / mass - (label == targets[graph]))
-            bias_gradient[label] += slope
-            for c in range(embeddings.shape[1]):
-                matrix_gradient[label, c] += slope * embeddings[graph, c]
-                toward[graph, c] += slope * matrix[label, c]
-    return loss, hits
+    head: Head, standardizer: Standardizer, histogram: Any, at: int, target: int, weight: float, slopes: Any, gradient: Any,
+    memory: Memory,
+) -> Any:  # fmt: skip
+    """Weighted cross entropy of the graph whose histogram begins at ``at``, and whether it is a hit.
+
+    Adds to the head's gradient; the slopes of the histogram go to ``slopes[at]``.
+    """
+    floats, mark, size = memory.floats, memory.tops[0], len(standardizer.shift)
+    embedding, lanes = take_floats(memory, size), take_floats(memory, LANES)
+    for block in range(0, size, LANES):
+        value = (load(histogram, at + block) - load(standardizer.shift, block)) * load(standardizer.scale, block)
+        store(floats, embedding + block, value)
+        store(slopes, at + block, splat(single(0.0)))
+    scores, best = np.empty(head.n_classes), 0
+    for label in range(head.n_classes):
+        scores[label] = head.values[head.bias + label] + _dot(head.values, head.matrix + label * size, floats, embedding, size, lanes)
+        if scores[label] > scores[best]:
+            best = label
+    highest, mass = scores[best], 0.0
+    for label in range(head.n_classes):
+        mass += np.exp(scores[label] - highest)
+    loss = weight * (np.log(mass) + highest - scores[target])
+    for label in range(head.n_classes):
+        slope = single(weight * (np.exp(scores[label] - highest) / mass - (label == target)))
+        gradient[head.bias + label] += slope
+        row = head.matrix + label * size
+        for block in range(0, size, LANES):
+            store(gradient, row + block, fma(splat(slope), load(floats, embedding + block), load(gradient, row + block)))
+            store(slopes, at + block, fma(splat(slope), load(head.values, row + block), load(slopes, at + block)))
+    for block in range(0, size, LANES):
+        store(slopes, at + block, load(slopes, at + block) * load(standardizer.scale, block))
+    memory.tops[0] = mark
+    return loss, best == target
+
+
+@inner
+def _dot(a: Any, a_at: int, b: Any, b_at: int, size: int, lanes: int) -> float:
+    """The inner product, the sixteen lanes added up in double precision; ``lanes`` is room for them in ``b``."""
+    total = splat(single(0.0))
+    for block in range(0, size, LANES):
+        total = fma(load(a, a_at + block), load(b, b_at + block), total)
+    store(b, lanes, total)
+    result = 0.0
+    for lane in range(LANES):
+        result += b[lanes + lane]
+    return result

@@ -1,7 +1,7 @@
 """A network's parameters between torch and compiled code: padded to whole vectors, and each matrix beside its transpose.
 
-Embeddings lie bin by bin in the engine, (bins, channels), and channel by channel in torch, so f_graph's first matrix is
-turned on the way.
+Embeddings lie bin by bin in the engine, (bins, channels), and channel by channel in torch, so f_graph's first matrix and the
+head are turned on the way.
 """
 
 from collections.abc import Sequence
@@ -12,56 +12,144 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.engine.shape import Shape, Weights, layout_weights
+from phist.engine.shape import Head, Shape, Weights, padded
+from phist.engine.vectors import compiled
 
 Array = NDArray[Any]
 
 
-class LevelParameters:
-    """One level's parameters, (weight, bias) of every layer as in `ChebyshevConv`, in an array that is filled anew for every pass.
+class Parameters:
+    """The parameters of both levels and of the head.
 
     Args:
         channels: of each layer, without padding.
-        on_embeddings: whether the level takes embeddings, as f_graph does, or impulses.
+        tensors: (weight, bias) of f_node's layers as in `ChebyshevConv`, then of f_graph's, then of the head.
     """
 
-    def __init__(self, shape: Shape, channels: Sequence[int], on_embeddings: bool) -> None:
+    def __init__(self, shape: Shape, channels: Sequence[int], tensors: Sequence[Tensor]) -> None:
+        self.tensors = list(tensors)
+        ends = np.cumsum([tensor.numel() for tensor in tensors]).tolist()
+        self.slices = [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
+        layout = _Layout(shape, channels, n_classes=len(self.tensors[-1]))
+        values = np.zeros(layout.size, np.float32)
+        self.node = Weights(values, *layout.levels[0])
+        self.graph = Weights(values, *layout.levels[1])
+        self.head = Head(values, len(self.tensors[-1]), *layout.head)
+        self.places, self.turned = layout.places()
+        self.flat = np.empty(len(self.places), np.float32)
+        self._gradient = np.zeros_like(self.flat)
+        self._gradients = self._apart(self._gradient)
+        self._views = FlatViews()
+
+    @property
+    def size(self) -> int:
+        """Numbers that compiled code has for them, padding and transposes included."""
+        return len(self.node.values)
+
+    def read(self) -> None:
+        """Bring what torch has now to where compiled code finds it."""
+        np.concatenate(self._views.of(self.tensors), out=self.flat)
+        _pack(self.flat, self.places, self.turned, self.node.values)
+
+    def collect(self, gradients: Array) -> list[Tensor]:
+        """The sum of every thread's gradients, (threads, size), in the order and the shapes of ``tensors``."""
+        flat = np.empty_like(self.flat)
+        _collect(gradients, self.places, flat)
+        return self._apart(flat)
+
+    def hand_over(self, gradients: Array) -> None:
+        """Leave the sum of every thread's gradients where an optimiser looks for it, in memory that is used again and again."""
+        _collect(gradients, self.places, self._gradient)
+        for tensor, gradient in zip(self.tensors, self._gradients, strict=True):
+            if tensor.grad is not gradient:
+                tensor.grad = gradient
+
+    def _apart(self, flat: Array) -> list[Tensor]:
+        return [torch.from_numpy(flat[own]).view(tensor.shape) for own, tensor in zip(self.slices, self.tensors, strict=True)]
+
+
+class FlatViews:
+    """Tensors as flat arrays that share their memory; made anew only when a tensor has moved, for making one takes its time."""
+
+    def __init__(self) -> None:
+        self._addresses: list[int] = []
+        self._arrays: list[Array] = []
+
+    def of(self, tensors: Sequence[Tensor]) -> list[Array]:
+        addresses = [tensor.data_ptr() for tensor in tensors]
+        if addresses != self._addresses:
+            self._addresses, self._arrays = addresses, [tensor.detach().numpy().reshape(-1) for tensor in tensors]
+        return self._arrays
+
+
+class _Layout:
+    """Where everything stands in the network's flat array of padded parameters."""
+
+    def __init__(self, shape: Shape, channels: Sequence[int], n_classes: int) -> None:
         self.orders, self.widths, self.channels = shape.orders.tolist(), shape.widths.tolist(), list(channels)
-        self.bins, self.on_embeddings = shape.bins.number, on_embeddings
-        self.size, *offsets = layout_weights(shape, on_embeddings)
-        self.matrices, self.transposes, self.biases = offsets
-        self.weights = Weights(np.zeros(self.size, np.float32), *offsets)
-        self._places = [self._views(self.weights.values, layer) for layer in range(len(self.channels))]
+        self.bins, self.n_classes, self.size = shape.bins.number, n_classes, 0
+        self.levels = self._lay_level(below=1), self._lay_level(below=self.bins * self.widths[-1])
+        self.head = self._lay(n_classes * self.bins * self.widths[-1]), self._lay(n_classes)
 
-    def _views(self, values: Array, layer: int) -> tuple[Array, Array, Array, Array]:
-        """A layer's matrix as torch orders it, without padding; whole and flat; its transpose; its bias."""
+    def _lay(self, size: int) -> int:
+        begin = self.size
+        self.size += padded(size)
+        return begin
+
+    def _lay_level(self, below: int) -> tuple[Array, Array, Array]:
+        """Where each layer's matrix, its transpose and its bias begin."""
+        rows = []
+        for order, before, width in zip(self.orders, [below, *self.widths], self.widths, strict=False):
+            rows.append([self._lay(order * before * width), self._lay(order * before * width), self._lay(width)])
+        matrices, transposes, biases = np.array(rows, np.int64).T.copy()
+        return matrices, transposes, biases
+
+    def places(self) -> tuple[Array, Array]:
+        """For each number in torch's order where it stands, and where it stands in a transpose: the same where there is none."""
+        places: list[Array] = []
+        turned: list[Array] = []
+        positions = np.arange(self.size)
+        for on_embeddings, (matrices, transposes, biases) in enumerate(self.levels):
+            for layer in range(len(self.channels)):
+                rows, columns = self._area(layer, bool(on_embeddings))
+                area = rows * columns
+                place = positions[matrices[layer] : matrices[layer] + area].reshape(rows, columns)
+                mirror = positions[transposes[layer] : transposes[layer] + area].reshape(columns, rows).T
+                bias = positions[biases[layer] : biases[layer] + self.channels[layer]]
+                places += [self._as_torch(place, layer, bool(on_embeddings)), bias]
+                turned += [self._as_torch(mirror, layer, bool(on_embeddings)), bias]
+        matrix, bias = (positions[begin:] for begin in self.head)
+        head = matrix[: self.n_classes * self.bins * self.widths[-1]].reshape(self.n_classes, self.bins, self.widths[-1])
+        last = [head[:, :, : self.channels[-1]].swapaxes(1, 2), bias[: self.n_classes]]
+        return tuple(np.concatenate([part.ravel() for part in parts]).astype(np.int32) for parts in (places + last, turned + last))  # type: ignore[return-value]
+
+    def _area(self, layer: int, on_embeddings: bool) -> tuple[int, int]:
+        order, width = self.orders[layer], self.widths[layer]
+        if layer == 0 and on_embeddings:
+            return self.bins * self.widths[-1], order * width  # the products of all terms stand side by side
+        return order * (self.widths[layer - 1] if layer else 1), width
+
+    def _as_torch(self, padded_matrix: Array, layer: int, on_embeddings: bool) -> Array:
+        """A padded matrix without padding, as torch orders it: (order, inputs, outputs)."""
         order, width, channels = self.orders[layer], self.widths[layer], self.channels[layer]
-        at, turned, bias = (int(offsets[layer]) for offsets in (self.matrices, self.transposes, self.biases))
-        if layer == 0 and self.on_embeddings:
-            rows = self.bins * self.widths[-1]
-            flat = values[at : at + rows * order * width].reshape(rows, order * width)
-            apart = flat.reshape(self.bins, self.widths[-1], order, width)
-            inner = apart[:, : self.channels[-1], :, :channels].transpose(2, 1, 0, 3)  # (order, channels, bins, outputs)
-        else:
-            below = self.widths[layer - 1] if layer else 1
-            flat = values[at : at + order * below * width].reshape(order * below, width)
-            inner = flat.reshape(order, below, width)[:, : self.channels[layer - 1] if layer else 1, :channels]
-        transposed = values[turned : turned + flat.size].reshape(flat.shape[::-1])
-        return inner, flat, transposed, values[bias : bias + channels]
+        if layer == 0 and on_embeddings:
+            apart = padded_matrix.reshape(self.bins, self.widths[-1], order, width)
+            return apart[:, : self.channels[-1], :, :channels].transpose(2, 1, 0, 3)
+        below, inputs = (self.widths[layer - 1], self.channels[layer - 1]) if layer else (1, 1)
+        return padded_matrix.reshape(order, below, width)[:, :inputs, :channels]
 
-    def pack(self, parameters: Sequence[Tensor]) -> Weights:
-        """The parameters as compiled code takes them."""
-        for (inner, flat, transposed, bias), weight, constant in zip(self._places, parameters[::2], parameters[1::2], strict=True):
-            inner[...] = weight.numpy().reshape(inner.shape)
-            transposed[...] = flat.T
-            bias[...] = constant.numpy()
-        return self.weights
 
-    def unpack(self, gradient: Array) -> list[Tensor]:
-        """Gradients as torch takes them."""
-        result = []
-        for layer, channels in enumerate(self.channels):
-            inner, _, _, bias = self._views(gradient, layer)
-            result.append(torch.from_numpy(np.ascontiguousarray(inner)).view(self.orders[layer], -1, channels))
-            result.append(torch.from_numpy(bias))
-        return result
+@compiled
+def _pack(flat: Any, places: Any, turned: Any, values: Any) -> None:
+    for number in range(len(flat)):
+        values[places[number]] = flat[number]
+        values[turned[number]] = flat[number]
+
+
+@compiled
+def _collect(gradients: Any, places: Any, flat: Any) -> None:
+    for number in range(len(flat)):
+        flat[number] = gradients[0, places[number]]
+    for share in range(1, len(gradients)):
+        for number in range(len(flat)):
+            flat[number] += gradients[share, places[number]]

@@ -1,4 +1,4 @@
-"""Shape: a network's configuration, and Weights: its parameters, as compiled code takes them."""
+"""Shape: a network's configuration, and Network: its parameters and statistics too, as compiled code takes them."""
 
 from typing import Any, NamedTuple
 
@@ -26,12 +26,21 @@ class Shape(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The parameters of one level in one flat array, and where each layer's begin."""
+    """The parameters of one level, and where each layer's begin."""
 
-    values: Array
+    values: Array  # of the whole network
     matrices: Array  # (layers): of a (order · width below, width) matrix
     transposes: Array  # (layers): of the same, transposed; gradients have zeros there
     biases: Array  # (layers)
+
+
+class Head(NamedTuple):
+    """The linear head, and where it begins among the network's parameters."""
+
+    values: Array
+    n_classes: int
+    matrix: int  # (classes, bins · width)
+    bias: int
 
 
 class Standardizer(NamedTuple):
@@ -41,22 +50,17 @@ class Standardizer(NamedTuple):
     scale: Array
 
 
+class Network(NamedTuple):
+    """Both levels, what lies between them, and what follows."""
+
+    shape: Shape
+    node: Weights
+    graph: Weights
+    head: Head
+    node_standardizer: Standardizer
+    graph_standardizer: Standardizer
+
+
 def padded(width: int) -> int:
     """The next multiple of a vector's length."""
     return -(-width // LANES) * LANES
-
-
-def layout_weights(shape: Shape, on_embeddings: bool) -> tuple[int, Array, Array, Array]:
-    """Length of a level's flat array, and the offsets of its matrices, transposes and biases.
-
-    Args:
-        on_embeddings: whether the first matrix takes embeddings, in whose rows the ``order`` products stand side by side, or
-            impulses, which have one row a term.
-    """
-    widths, sizes = shape.widths.tolist(), []
-    below = shape.bins.number * widths[-1] if on_embeddings else 1
-    for order, before, width in zip(shape.orders.tolist(), [below, *widths], widths, strict=False):
-        area = order * before * width
-        sizes += [area, area, width]
-    offsets = np.concatenate([[0], np.cumsum([padded(size) for size in sizes])]).astype(np.int64)
-    return int(offsets[-1]), offsets[0:-1:3].copy(), offsets[1::3].copy(), offsets[2::3].copy()

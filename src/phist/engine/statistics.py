@@ -1,7 +1,7 @@
 """Running standardisation in compiled code: the same numbers as `RunningStandardizer`, without a dozen small tensors a step.
 
-Embeddings lie bin by bin in the engine, (bins, width), and channel by channel in torch, (channels, bins); these functions
-also turn one into the other.
+Embeddings lie bin by bin in the engine, (bins, width), and channel by channel in torch, (channels, bins), as the running
+statistics do.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from phist.engine.vectors import compiled
 
 @compiled
 def settle(mean: Any, variance: Any, epsilon: float, bins: int, width: int, shift: Any, scale: Any) -> None:
-    """Shift and scale of node embeddings, in the engine's order, from running statistics in torch's."""
+    """Shift and scale of embeddings, in the engine's order, from running statistics in torch's."""
     for channel in range(len(mean) // bins):
         for number in range(bins):
             at, to = channel * bins + number, number * width + channel
@@ -46,18 +46,6 @@ def _approach(mean: Any, variance: Any, at: int, new_mean: float, new_variance: 
 
 
 @compiled
-def finish_graphs(results: Any, bins: int, width: int, mean: Any, scale: Any, embeddings: Any) -> None:
-    """Graphs' histograms, (graphs, bins · width), to standardised embeddings in torch's order, (graphs, channels · bins)."""
-    n_graphs, size = embeddings.shape
-    for graph in range(n_graphs):
-        for channel in range(size // bins):
-            for number in range(bins):
-                at = channel * bins + number
-                value = results[graph * bins * width + number * width + channel]
-                embeddings[graph, at] = (value - mean[at]) * scale[at]
-
-
-@compiled
 def learn_graphs(results: Any, n_graphs: int, bins: int, width: int, step: float, mean: Any, variance: Any) -> None:
     """Move running statistics towards those of a batch of graphs' histograms."""
     for channel in range(len(mean) // bins):
@@ -70,16 +58,3 @@ def learn_graphs(results: Any, n_graphs: int, bins: int, width: int, step: float
                 away = results[graph * bins * width + first] - average
                 spread += away * away
             _approach(mean, variance, channel * bins + number, average, spread / n_graphs, step)
-
-
-@compiled
-def begin_slopes(gradient: Any, bins: int, width: int, scale: Any, slopes: Any) -> None:
-    """The way back through `finish_graphs`; padding gets zeros."""
-    n_graphs, size = gradient.shape
-    for place in range(len(slopes)):
-        slopes[place] = 0.0
-    for graph in range(n_graphs):
-        for channel in range(size // bins):
-            for number in range(bins):
-                at = channel * bins + number
-                slopes[graph * bins * width + number * width + channel] = gradient[graph, at] * scale[at]

@@ -3,9 +3,19 @@
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread, local
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from phist.engine.vectors import compiled
+
+
+class Shares(NamedTuple):
+    """What each thread does."""
+
+    order: Any  # positions, those of each thread together
+    ptr: Any  # (threads + 1)
+
 
 _own = local()  # the helpers of each thread that asks for some
 
@@ -59,15 +69,24 @@ def _helpers(count: int) -> list[_Helper]:
     return found[:count]
 
 
-def share_out(cost: NDArray[np.int64], threads: int) -> list[NDArray[np.int64]]:
-    """Positions for each thread: the costly first, always to the thread with the least so far."""
-    if threads == 1 or len(cost) == 1:
-        return [np.arange(len(cost))]
-    loads = [0] * min(threads, len(cost))
-    shares: list[list[int]] = [[] for _ in loads]
-    costs = cost.tolist()
-    for position in np.argsort(-cost, kind="stable").tolist():
-        lightest = loads.index(min(loads))
-        shares[lightest].append(position)
-        loads[lightest] += costs[position]
-    return [np.array(share, np.int64) for share in shares]
+@compiled
+def share_out(cost: Any, threads: int) -> Shares:
+    """The costly first, always to the thread with the least so far."""
+    count = max(1, min(threads, len(cost)))
+    loads, thread, ptr = np.zeros(count, np.int64), np.empty(len(cost), np.int64), np.zeros(count + 1, np.int64)
+    by_cost = np.argsort(-cost, kind="mergesort")
+    for position in by_cost:
+        lightest = 0
+        for other in range(1, count):
+            if loads[other] < loads[lightest]:
+                lightest = other
+        thread[position] = lightest
+        loads[lightest] += cost[position]
+        ptr[lightest + 1] += 1
+    for number in range(count):
+        ptr[number + 1] += ptr[number]
+    order, filled = np.empty(len(cost), np.int64), ptr.copy()
+    for position in by_cost:
+        order[filled[thread[position]]] = position
+        filled[thread[position]] += 1
+    return Shares(order, ptr)

@@ -122,7 +122,7 @@ class RunningStandardizer(nn.Module):
 
     def next_step(self) -> float:
         """Count another batch, and say what share of the statistics it makes."""
-        self.updates += 1
+        self.updates.add_(1)
         return max(self.momentum, 1 / int(self.updates))
 
     @torch.no_grad()

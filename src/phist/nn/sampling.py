@@ -23,6 +23,12 @@ class Draws(NamedTuple):
     nodes: NDArray[np.int32]  # (roots): numbered within the graph
     counts: NDArray[np.float32]  # (roots): how often each was drawn
 
+    def part(self, begin: int, end: int) -> "Draws":
+        """Those of some consecutive graphs."""
+        ptr = self.ptr[begin : end + 1]
+        roots = slice(ptr[0], ptr[-1])
+        return Draws(ptr - ptr[0], self.nodes[roots], self.counts[roots])
+
 
 @dataclass(frozen=True)
 class Roots:

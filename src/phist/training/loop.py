@@ -1,7 +1,6 @@
 """The training loop."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,16 +119,18 @@ class _Trainer:
 
     def _train(self, number: int) -> tuple[float, float]:
         generator = np.random.default_rng((self.config.seed, number))
-        examples, sampler = self.training, self.network.config.sampler
+        examples, n_graphs, size = self.training, len(self.training.graphs), self.config.batch_size
+        order = generator.permutation(n_graphs)
+        draws = self.network.config.sampler.draw(self.computation.sizes[order], generator)  # once: steps have better to do
         total_loss, total_hits = 0.0, 0
         self.network.train()
-        for share, chosen in _shuffled(len(examples.graphs), self.config.batch_size, generator):
-            draws = sampler.draw(self.computation.sizes[chosen], generator)
-            loss, hits = self.computation.learn(chosen, draws, examples.targets[chosen], examples.weights[chosen])
-            self._step(self.config.learning_rate_at(number + share))
+        for begin in range(0, n_graphs, size):
+            chosen, drawn = order[begin : begin + size], draws.part(begin, min(begin + size, n_graphs))
+            loss, hits = self.computation.learn(chosen, drawn, examples.targets[chosen], examples.weights[chosen])
+            self._step(self.config.learning_rate_at(number + begin / n_graphs))
             total_loss += loss * len(chosen)
             total_hits += hits
-        return total_loss / len(examples.graphs), total_hits / len(examples.graphs)
+        return total_loss / n_graphs, total_hits / n_graphs
 
     def _step(self, learning_rate: float) -> None:
         for group in self.optimizer.param_groups:
@@ -172,13 +173,6 @@ def _parameter_groups(network: StructuralNetwork, weight_decay: float) -> list[d
     matrices = [parameter for parameter in network.parameters() if parameter.dim() > 1]
     others = [parameter for parameter in network.parameters() if parameter.dim() <= 1]
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}]
-
-
-def _shuffled(length: int, batch_size: int, generator: np.random.Generator) -> Iterator[tuple[float, NDArray[np.int64]]]:
-    """All positions in random order, a batch at a time, with the share of the epoch that lies before each."""
-    order = generator.permutation(length)
-    for start in range(0, length, batch_size):
-        yield start / length, order[start : start + batch_size]
 
 
 def _copy_state(network: StructuralNetwork) -> State:
