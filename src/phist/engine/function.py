@@ -1,5 +1,6 @@
 """The door between the two rooms: a network of `phist.nn`, computed by the engine, with gradients."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from phist.engine.bins import make_bins
 from phist.engine.budget import KEPT, needs
 from phist.engine.fused import BACKWARD, FORWARD, LEARN, STATES, Pass, run_share
 from phist.engine.memory import PHASES, Memory, make_memory
-from phist.engine.parameters import Parameters
+from phist.engine.parameters import FlatViews, Parameters
 from phist.engine.plan import Plan, make_plan
 from phist.engine.shape import Network, Shape, Standardizer, padded
 from phist.engine.statistics import learn_graphs, learn_nodes, settle
@@ -51,49 +52,39 @@ def shape_of(network: StructuralNetwork) -> Shape:
 
 
 class _Statistics:
-    """Running statistics of a `RunningStandardizer` as arrays that share its memory; without one, zeros and ones."""
+    """Running statistics of a `RunningStandardizer`, read and moved in place; without one, zeros and ones."""
 
     def __init__(self, module: nn.Module, bins: int, width: int) -> None:
         self.module = module if isinstance(module, RunningStandardizer) else None
         self.bins, self.width = bins, width
+        self._views = FlatViews()
 
     def settle(self) -> Standardizer:
         """What is subtracted and multiplied with as it is now; a pass keeps its own for the way back."""
         size = self.bins * self.width
         both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
         if self.module is not None:
-            settle(self.mean, self.variance, self.module.epsilon, self.bins, self.width, both.shift, both.scale)
+            mean, variance, _ = self._arrays(self.module)
+            settle(mean, variance, self.module.epsilon, self.bins, self.width, both.shift, both.scale)
         return both
-
-    @property
-    def mean(self) -> Array:
-        assert self.module is not None
-        return self.module.mean.numpy()
-
-    @property
-    def variance(self) -> Array:
-        assert self.module is not None
-        return self.module.variance.numpy()
-
-    @property
-    def are_learnt(self) -> bool:
-        return self.module is not None and self.module.training
 
     @property
     def is_first(self) -> bool:
         """Whether the batch at hand is the first they learn from."""
-        return self.are_learnt and int(self.module.updates.numpy()) == 0  # type: ignore[union-attr]
+        return self.module is not None and self.module.training and self._arrays(self.module)[2][0] == 0
 
-    def learn_nodes(self, moments: Array) -> None:
-        """From every thread's moments of the drawn embeddings."""
-        if self.are_learnt:
-            learn_nodes(moments, self.bins, self.width, self.module.next_step(), self.mean, self.variance)  # type: ignore[union-attr]
+    def learn(self, numbers: Array, learn: Callable[..., None]) -> None:
+        """From a batch, if they are learnt: `learn_nodes` from every thread's moments or `learn_graphs` from histograms."""
+        if self.module is not None and self.module.training:
+            mean, variance, updates = self._arrays(self.module)
+            updates += 1
+            step = max(self.module.momentum, 1 / float(updates[0]))
+            learn(numbers, self.bins, self.width, step, mean, variance)
 
-    def learn_graphs(self, histograms: Array) -> None:
-        """From the histograms of the graphs."""
-        if self.are_learnt:
-            n_graphs, step = len(histograms) // (self.bins * self.width), self.module.next_step()  # type: ignore[union-attr]
-            learn_graphs(histograms, n_graphs, self.bins, self.width, step, self.mean, self.variance)
+    def _arrays(self, module: RunningStandardizer) -> list[Array]:
+        """Mean, variance and the number of updates."""
+        buffers = module._buffers
+        return self._views.of([buffers["mean"], buffers["variance"], buffers["updates"]])  # type: ignore[list-item]
 
 
 class FusedNetwork:
@@ -246,12 +237,12 @@ class _Call:
         )
 
     def _run(self, asked: np.int64) -> None:
-        run_shares(
-            lambda number: run_share(
-                number, asked, self.plan, self.network, self.batch, self.most_places, self.memories[number]
-            ),
-            self.n_shares,
-        )
+        def work(number: int, signals: Array, this_round: int) -> None:
+            run_share(
+                number, signals, this_round, asked, self.plan, self.network, self.batch, self.most_places, self.memories[number]
+            )  # fmt: skip
+
+        run_shares(work, self.n_shares)
 
     def _close(self) -> None:
         self.fused.return_memory(self.memories)
@@ -268,20 +259,20 @@ class _Call:
             self._open(keep=False, only_nodes=True)
             self._run(FORWARD)
             self._close()
-            nodes.learn_nodes(self.batch.moments)
+            nodes.learn(self.batch.moments, learn_nodes)
         if first[1]:
             self._open(keep=False)
             self._run(FORWARD)
             self._close()
-            graphs.learn_graphs(self.batch.histograms)
+            graphs.learn(self.batch.histograms, learn_graphs)
         return first
 
     def _learn_statistics(self, first: tuple[bool, bool]) -> None:
         """From this pass, unless they have learnt from it already."""
         if not first[0]:
-            self.fused.node_statistics.learn_nodes(self.batch.moments)
+            self.fused.node_statistics.learn(self.batch.moments, learn_nodes)
         if not first[1]:
-            self.fused.graph_statistics.learn_graphs(self.batch.histograms)
+            self.fused.graph_statistics.learn(self.batch.histograms, learn_graphs)
 
 
 class _Embedding(torch.autograd.Function):

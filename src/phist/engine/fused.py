@@ -18,6 +18,7 @@ from phist.engine.node_level import embed, learn, pull, respond, take_responses
 from phist.engine.places import Chunk, open_chunk, reopen_chunk
 from phist.engine.plan import Plan
 from phist.engine.shape import Network, Shape, Standardizer
+from phist.engine.signals import begin_share, end_share
 from phist.engine.threads import Shares
 from phist.engine.vectors import LANES, compiled, cycles, fma, inner, load, single, splat, spread, store
 from phist.engine.whitening import add_moments, finish_moments, pull_whitening
@@ -50,8 +51,11 @@ class Pass(NamedTuple):
 
 
 @compiled
-def run_share(number: int, asked: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
+def run_share(
+    number: int, signals: Any, this_round: int, asked: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
+) -> None:
     """The graphs of thread ``number``, forward, backward or both; most of the engine's code is compiled here, and once."""
+    begin_share(signals, number, this_round)
     share = batch.shares.order[batch.shares.ptr[number] : batch.shares.ptr[number + 1]]
     if asked != BACKWARD:
         batch.embeddings[number] = _forward(share, number, plan, network, batch, most_places, memory)
@@ -59,6 +63,7 @@ def run_share(number: int, asked: int, plan: Plan, network: Network, batch: Pass
         _learn_heads(share, number, network, batch, memory)
     if asked != FORWARD:
         _backward(share, number, plan, network, batch, most_places, memory)
+    end_share(signals, number, this_round)
 
 
 @inner

@@ -46,8 +46,9 @@ def _approach(mean: Any, variance: Any, at: int, new_mean: float, new_variance: 
 
 
 @compiled
-def learn_graphs(results: Any, n_graphs: int, bins: int, width: int, step: float, mean: Any, variance: Any) -> None:
+def learn_graphs(results: Any, bins: int, width: int, step: float, mean: Any, variance: Any) -> None:
     """Move running statistics towards those of a batch of graphs' histograms."""
+    n_graphs = len(results) // (bins * width)
     for channel in range(len(mean) // bins):
         for number in range(bins):
             first, average, spread = number * width + channel, 0.0, 0.0

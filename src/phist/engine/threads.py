@@ -1,5 +1,6 @@
 """Work on several threads at once, within the one budget that torch's operations have too."""
 
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread, local
@@ -7,7 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phist.engine.signals import APART, make_signals
 from phist.engine.vectors import compiled
+
+NAP = 5e-5  # seconds between looks at a helper that takes longer
 
 
 class Shares(NamedTuple):
@@ -17,56 +21,76 @@ class Shares(NamedTuple):
     ptr: Any  # (threads + 1)
 
 
-_own = local()  # the helpers of each thread that asks for some
+_own = local()  # the team of each thread that leads one
+
+
+class Team:
+    """A thread and its helpers, who compute together round after round."""
+
+    def __init__(self, threads: int) -> None:
+        self.signals = make_signals(threads)
+        self.round = 0
+        self._helpers = [_Helper(self, number) for number in range(1, threads)]
+
+    def run(self, work: Callable[[int], None]) -> None:
+        """``work(0)`` here, and for each helper beside it; ``work`` ends with `begin_share` and `end_share` in compiled code."""
+        self.round += 1
+        for helper in self._helpers:
+            helper.start(work)
+        try:
+            work(0)
+        finally:
+            self.signals[0] = self.round  # unless compiled code has announced it
+            for helper in self._helpers:
+                helper.wait()
+        for helper in self._helpers:
+            if helper.error is not None:
+                raise helper.error
 
 
 class _Helper:
-    """A thread that does what it is given; cheaper to wake than a pool's, which matters to steps of a millisecond."""
+    """A thread that does its share of every round; between rounds it watches for the next, and soon goes to sleep."""
 
-    def __init__(self) -> None:
-        self._tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._ends: SimpleQueue[BaseException | None] = SimpleQueue()
+    def __init__(self, team: Team, number: int) -> None:
+        self.error: BaseException | None = None
+        self._signals, self._number = team.signals, number
+        self._work: Callable[[int], None] = lambda number: None
+        self._given, self._done, self._is_asleep = 0, 0, False
+        self._wake: SimpleQueue[None] = SimpleQueue()
         Thread(target=self._serve, daemon=True, name="phist").start()
+
+    def start(self, work: Callable[[int], None]) -> None:
+        self._work, self.error = work, None
+        self._given += 1  # before a look at whether it sleeps: it looks at this after lying down
+        if self._is_asleep:
+            self._wake.put(None)
+
+    def wait(self) -> None:
+        """Until it has done its share."""
+        while self._signals[self._number * APART] < self._given:
+            time.sleep(NAP)
 
     def _serve(self) -> None:
         while True:
-            task = self._tasks.get()
+            self._is_asleep = True
+            while self._given == self._done:
+                self._wake.get()
+            self._is_asleep = False
             try:
-                task()
-                self._ends.put(None)
+                self._work(self._number)
             except BaseException as error:
-                self._ends.put(error)
-
-    def start(self, task: Callable[[], None]) -> None:
-        self._tasks.put(task)
-
-    def wait(self) -> BaseException | None:
-        """Until the task is done; the error it ended with, if any."""
-        return self._ends.get()
+                self.error = error
+            self._done += 1
+            self._signals[self._number * APART] = self._done
 
 
-def run_shares(work: Callable[[int], None], count: int) -> None:
-    """``work(0)`` on this thread and the others beside it; compiled code leaves the interpreter free meanwhile."""
-    if count == 1:
-        work(0)
-        return
-    helpers = _helpers(count - 1)
-    for number, helper in enumerate(helpers, start=1):
-        helper.start(lambda number=number: work(number))  # type: ignore[misc]
-    try:
-        work(0)
-    finally:
-        errors = [helper.wait() for helper in helpers]
-    for error in errors:
-        if error is not None:
-            raise error
-
-
-def _helpers(count: int) -> list[_Helper]:
-    found: list[_Helper] = getattr(_own, "helpers", [])
-    found += [_Helper() for _ in range(count - len(found))]
-    _own.helpers = found
-    return found[:count]
+def run_shares(work: Callable[[int, Any, int], None], count: int) -> None:
+    """``work(number, signals, round)`` for each of ``count`` threads, this one among them."""
+    teams: dict[int, Team] = _own.__dict__.setdefault("teams", {})
+    if count not in teams:
+        teams[count] = Team(count)
+    team = teams[count]
+    team.run(lambda number: work(number, team.signals, team.round))
 
 
 @compiled

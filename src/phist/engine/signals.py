@@ -1,0 +1,76 @@
+"""How threads that compute together tell each other where they are: numbers in shared memory, watched while waiting.
+
+A thread that sleeps takes a tenth of a millisecond to wake, perhaps on the wrong core, and twice a step that is most of a
+small step's time. So whoever waits watches for a moment first, in compiled code, where it does not hold up the interpreter.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numpy.typing import NDArray
+
+from phist.engine.vectors import cycles, inner, intrinsic
+
+APART = 16  # numbers from one cell to the next, so that no two share a line of a cache
+HELPER_WATCHES = 4_000_000  # processor cycles, some milliseconds: longer than what lies between two steps
+LEADER_WATCHES = 1_000_000
+
+
+def make_signals(threads: int) -> NDArray[np.int64]:
+    """Cells of the leader, with the latest round announced, and of each helper, with the latest it has finished."""
+    return np.zeros(threads * APART, np.int64)
+
+
+def _cell(context: Any, builder: Any, array_type: Any, array: Any, number: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [builder.mul(number, ir.Constant(ir.IntType(64), APART))])
+
+
+@intrinsic
+def _look(typing_context: Any, signals: Any, number: Any) -> Any:
+    """A cell as it is in memory now, and all that was written before it was set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_cell(context, builder, signature.args[0], *arguments), "acquire", 8)
+
+    return types.int64(signals, types.int64), generate
+
+
+@intrinsic
+def _set(typing_context: Any, signals: Any, number: Any, value: Any) -> Any:
+    """Set a cell for others to see, after all that was written before."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        signals, number, value = arguments
+        builder.store_atomic(value, _cell(context, builder, signature.args[0], signals, number), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(signals, types.int64, types.int64), generate
+
+
+@inner
+def _watch(signals: Any, number: int, value: int, limit: int) -> None:
+    """Until the cell has ``value`` or more, or so many cycles have passed."""
+    begin = cycles()
+    while _look(signals, number) < value and cycles() - begin < limit:
+        pass
+
+
+@inner
+def begin_share(signals: Any, number: int, this_round: int) -> None:
+    """The leader's announcement that the round has begun; from here on the interpreter is free for others."""
+    if number == 0:
+        _set(signals, number, this_round)
+
+
+@inner
+def end_share(signals: Any, number: int, this_round: int) -> None:
+    """Tell the leader, and wait for the next round if it comes soon; the leader waits for the others if they are nearly done."""
+    if number:
+        _set(signals, number, this_round)
+        _watch(signals, 0, this_round + 1, HELPER_WATCHES)
+    else:
+        for other in range(1, len(signals) // APART):
+            _watch(signals, other, this_round, LEADER_WATCHES)
