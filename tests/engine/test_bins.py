@@ -82,8 +82,20 @@ def test_every_element_is_in_one_uniform_bin_even_at_the_ends(number):
     np.testing.assert_array_equal(h.reshape(number, WIDTH).sum(0), members.sum().item())
 
 
-@pytest.mark.parametrize(("number", "is_ladder"), [(1, True), (14, True), (15, False), (100, False)])
-def test_ladder_is_climbed_only_where_no_rung_leaves_single_precision(number, is_ladder):
+@pytest.mark.parametrize("number", [1, 5, 8, 10, 11, 14, 15, 30])
+def test_gaussian_bins_have_nearly_all_digits_however_many_there_are(number):
+    x = torch.linspace(-4, 4, WIDTH, dtype=torch.float64).view(1, WIDTH)
+    y = np.concatenate([x.numpy().ravel(), np.zeros(WIDTH), np.ones(WIDTH), [1]]).astype(np.float32)
+    bins = engine.make_bins("gaussian", bin_centers(number).numpy().astype(np.float32), 2 / number)
+    h = np.zeros(number * WIDTH, np.float32)
+    add(bins, y, 1, WIDTH, 3 * WIDTH, h)
+    x = torch.from_numpy(y[:WIDTH]).double().view(1, WIDTH)
+    expected = expected_histogram("gaussian", number, 2 / number, x, torch.ones(1, dtype=torch.float64))
+    np.testing.assert_allclose(h.reshape(number, WIDTH), expected.numpy(), rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize(("number", "is_ladder"), [(1, True), (10, True), (11, False), (100, False)])
+def test_ladder_is_climbed_only_where_no_rung_costs_digits(number, is_ladder):
     bins = engine.make_bins("gaussian", bin_centers(number).numpy().astype(np.float32), 2 / number)
     assert (bins.kind == engine.LADDER) == is_ladder
 
