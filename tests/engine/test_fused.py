@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from engine_truth import SMALL, check_engine, make_graphs, random_graphs, repeated, some_draws
 
