@@ -16,7 +16,7 @@ _said: WeakKeyDictionary[StructuralNetwork, set[str]] = WeakKeyDictionary()  # a
 
 
 class EngineNotice(UserWarning):
-    """Said once of a network: the fused engine does not cover it, and the reference computes it."""
+    """Said once: the fused engine does not cover a network, and the reference computes it; or its code cannot be kept."""
 
 
 def uncovered(config: NetworkConfig) -> str | None:
