@@ -49,3 +49,13 @@ def test_shell_examples_name_verbs_and_options_that_exist(words):
 def test_links_lead_somewhere(document):
     for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
         assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "room", ["graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "report"]
+)
+def test_the_house_plan_names_every_module(room):
+    plan = (ROOT / "docs" / "architecture.md").read_text()
+    description = re.search(rf"^  {room}/.*?(?=^  \w|^```)", plan, re.MULTILINE | re.DOTALL)[0]
+    modules = {path.name for path in (ROOT / "src" / "phist" / room).glob("[a-z]*.py")}
+    assert modules <= set(re.findall(r"\w+\.py", description))

@@ -82,7 +82,68 @@ def test_every_element_is_in_one_uniform_bin_even_at_the_ends(number):
     np.testing.assert_array_equal(h.reshape(number, WIDTH).sum(0), members.sum().item())
 
 
-@pytest.mark.parametrize(("number", "is_ladder"), [(1, True), (14, True), (15, False), (100, False)])
-def test_ladder_is_climbed_only_where_no_rung_leaves_single_precision(number, is_ladder):
+@pytest.mark.parametrize("number", [1, 5, 8, 10, 11, 14, 15, 30])
+def test_gaussian_bins_have_nearly_all_digits_however_many_there_are(number):
+    x = torch.linspace(-4, 4, WIDTH, dtype=torch.float64).view(1, WIDTH)
+    y = np.concatenate([x.numpy().ravel(), np.zeros(WIDTH), np.ones(WIDTH), [1]]).astype(np.float32)
+    bins = engine.make_bins("gaussian", bin_centers(number).numpy().astype(np.float32), 2 / number)
+    h = np.zeros(number * WIDTH, np.float32)
+    add(bins, y, 1, WIDTH, 3 * WIDTH, h)
+    x = torch.from_numpy(y[:WIDTH]).double().view(1, WIDTH)
+    expected = expected_histogram("gaussian", number, 2 / number, x, torch.ones(1, dtype=torch.float64))
+    np.testing.assert_allclose(h.reshape(number, WIDTH), expected.numpy(), rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize(("number", "is_ladder"), [(1, True), (10, True), (11, False), (100, False)])
+def test_ladder_is_climbed_only_where_no_rung_costs_digits(number, is_ladder):
     bins = engine.make_bins("gaussian", bin_centers(number).numpy().astype(np.float32), 2 / number)
     assert (bins.kind == engine.LADDER) == is_ladder
+
+
+def test_sums_are_one_bin_without_a_bump():
+    _, y, _, x, members = case("gaussian", 1)
+    bins, h = engine.make_bins("identity", np.zeros(1, np.float32), 1.0), np.zeros(WIDTH, np.float32)
+    add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, h)
+    np.testing.assert_allclose(h, (torch.tanh(x) * members.view(-1, 1)).sum(0).detach().numpy(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", SMOOTH)
+def test_infinitely_far_rows_are_counted_at_the_ends(kernel):
+    number = 5
+    bins, y, width, _, members = case(kernel, number, n=2)
+    y[: 2 * WIDTH] = [-1e30] * WIDTH + [1e30] * WIDTH
+    h = np.zeros(number * WIDTH, np.float32)
+    add(bins, y, 2, 2 * WIDTH, 4 * WIDTH, h)
+    ends = torch.tensor([[-1e30], [1e30]], dtype=torch.float64).expand(2, WIDTH)
+    expected = expected_histogram(kernel, number, width, ends, members).numpy()
+    np.testing.assert_allclose(h.reshape(number, WIDTH), expected, rtol=2e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+def test_infinitely_far_rows_have_no_slope(kernel):
+    number = 5
+    bins, y, _, _, _ = case(kernel, number, n=2)
+    y[: 2 * WIDTH] = [-1e30] * WIDTH + [1e30] * WIDTH
+    slopes, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + 2) * WIDTH
+    y = np.concatenate([y, np.zeros((2 * number + 4) * WIDTH, np.float32)])
+    pull(bins, y, 2, 2 * WIDTH, 4 * WIDTH, np.ones(number * WIDTH, np.float32), slopes, g, sums)
+    np.testing.assert_allclose(y[g : g + 2 * WIDTH], 0, atol=1e-5)
+
+
+def test_uniform_bins_teach_nothing():
+    number = 5
+    bins, y, _, _, _ = case("uniform", number)
+    slopes, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + ROWS) * WIDTH
+    y = np.concatenate([y, np.ones((2 * number + ROWS) * WIDTH, np.float32), np.zeros(2 * WIDTH, np.float32)])
+    pull(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, np.ones(number * WIDTH, np.float32), slopes, g, sums)
+    assert (y[g:] == 0).all()
+
+
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+def test_histograms_add_up(kernel):
+    bins, y, _, _, _ = case(kernel, 5)
+    once, twice = np.zeros((2, 5 * WIDTH), np.float32)
+    add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, once)
+    y[(ROWS + 2) * WIDTH :] *= 2  # every row stands for twice as many nodes
+    add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, twice)
+    np.testing.assert_allclose(twice, 2 * once, rtol=1e-6)

@@ -9,7 +9,7 @@ from engine_truth import SMALL, make_graphs, random_graphs, settled_network, som
 
 from phist.engine.budget import KEPT, needs
 from phist.engine.computation import Fused
-from phist.engine.memory import Memory, make_memory
+from phist.engine.memory import make_memory
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 from phist.training.presets import make_preset
@@ -122,9 +122,3 @@ def test_smaller_limit_needs_less_memory():
         for limit in (1 << 14, 1 << 17, 1 << 20)
     ]
     assert needed[0] < needed[1] < needed[2]
-
-
-def test_memory_has_the_sizes_asked_for():
-    memory = make_memory([5, 6, 7, 8], np.zeros(4, np.int64))
-    assert isinstance(memory, Memory)
-    assert [len(part) for part in memory[:4]] == [5, 6, 7, 8]

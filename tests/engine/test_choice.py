@@ -3,14 +3,18 @@
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from engine_truth import SMALL, make_graphs, random_graphs
 
+from phist import StructuralClassifier
 from phist.engine.choice import EngineNotice, choose_engine, uncovered
 from phist.engine.computation import Fused, Reference, compute
 from phist.errors import ConfigError
+from phist.graphs.generate import make_planted_partitions
 from phist.nn.kernels import KERNELS
 from phist.nn.network import make_network
+from phist.nn.sampling import draw_all
 
 UNCOVERED = {
     "convolution='cayley'": {"convolution": "cayley"},
@@ -66,6 +70,59 @@ def test_fused_refuses_and_names_the_reason(graphs, reason):
 def test_configuration_alone_tells_the_reason(reason):
     assert uncovered(replace(SMALL, **UNCOVERED[reason])) == reason
     assert uncovered(SMALL) is None
+
+
+def test_a_network_used_again_is_not_told_of_again(graphs):
+    network = network_of(aggregation="max")
+    with pytest.warns(EngineNotice) as notices:
+        for _ in range(3):
+            assert choose_engine("auto", network, graphs) == "reference"
+    assert len(notices) == 1
+
+
+def test_another_network_is_told_of_in_its_turn(graphs):
+    for _ in range(2):
+        with pytest.warns(EngineNotice):
+            choose_engine("auto", network_of(aggregation="max"), graphs)
+
+
+def test_another_reason_is_told_of_too(graphs):
+    network = network_of()
+    with pytest.warns(EngineNotice) as notices:
+        choose_engine("auto", network, directed())
+        choose_engine("auto", network.double(), graphs)
+    assert ["directed" in str(notice.message) for notice in notices] == [True, False]
+
+
+@pytest.mark.parametrize("options", [{"aggregation": "max"}, {"convolution": "gin"}])
+def test_model_that_is_trained_and_used_says_once_that_it_falls_back(options):
+    labelled = make_planted_partitions(8, n_nodes=12, seed=0)
+    shape = {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 4, "batch_size": 4}
+    model = StructuralClassifier(max_epochs=2, random_state=0, progress=False, network=options, **shape)
+    with warnings.catch_warnings(record=True) as notices:
+        warnings.simplefilter("always")
+        model.fit(labelled, labelled.labels)
+        model.predict(labelled)
+        model.transform(labelled)
+    assert [notice.category for notice in notices] == [EngineNotice]
+    assert model.engine_ == "reference"
+
+
+def test_what_falls_back_is_computed_by_the_reference(graphs):
+    network, chosen = network_of(aggregation="max").eval(), np.arange(2)
+    with pytest.warns(EngineNotice):
+        found = compute(network, graphs).scores(chosen, draw_all(graphs.node_counts()))
+    assert found.equal(Reference(network, graphs).scores(chosen, draw_all(graphs.node_counts())))
+
+
+def test_tensors_elsewhere_fall_back(graphs):
+    with pytest.warns(EngineNotice, match="tensors on meta"):  # any device but the processor; this one needs no hardware
+        assert choose_engine("auto", network_of().to("meta"), graphs) == "reference"
+
+
+def test_tensors_elsewhere_are_refused_by_the_fused_engine(graphs):
+    with pytest.raises(ConfigError, match="tensors on meta"):
+        choose_engine("fused", network_of().to("meta"), graphs)
 
 
 def test_double_precision_falls_back(graphs):

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from phist.engine import compiling
+from phist.engine import compiling, vectors
+from phist.engine.choice import EngineNotice
 
 
 @pytest.fixture
@@ -56,6 +57,37 @@ def test_an_empty_folder_is_noticed_without_compiling(tmp_path):
     text = subprocess.run([sys.executable, "-c", code], env=place, capture_output=True, text=True, check=True).stdout
     assert text.startswith(f"False {tmp_path}")
     assert text.endswith("[[], [], []]\n")
+
+
+@pytest.fixture
+def nowhere(monkeypatch):
+    """Numba finds no folder to write to."""
+    monkeypatch.setattr(vectors._SourcesCache._impl_class, "_locator_classes", [])
+
+
+def test_code_that_cannot_be_kept_is_compiled_all_the_same(nowhere):
+    @vectors.compiled
+    def double(number):
+        return 2 * number
+
+    assert double(3) == 6
+
+
+def test_without_a_folder_preparing_says_so_once(missing, nowhere, monkeypatch):
+    monkeypatch.setattr(compiling, "forward", vectors.compiled(lambda: 0))
+    with pytest.warns(EngineNotice, match="NUMBA_CACHE_DIR") as said:
+        compiling.prepare()
+        compiling.prepare()
+    assert len(said) == 1
+    assert missing[-1] == "compiled"
+
+
+def test_without_a_folder_nothing_is_looked_for_on_disk(nowhere, monkeypatch):
+    homeless = vectors.compiled(lambda: 0)
+    monkeypatch.setattr(compiling, "forward", homeless)
+    monkeypatch.setattr(compiling, "PARTS", (homeless,))
+    assert compiling.code_folder() is None
+    assert not compiling.is_compiled()
 
 
 def test_preparing_leaves_everything_compiled():

@@ -1,9 +1,12 @@
 """Estimators by either engine, and graphs in batches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from engine_truth import SMALL, make_graphs, random_graphs, settled_network
+from torch.nn import functional as F
 
 from phist import StructuralClassifier, StructuralEmbedder
 from phist.engine.computation import Fused, Reference
@@ -45,6 +48,30 @@ def test_same_seed_gives_the_same_model(labelled, engine):
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_same_seed_and_threads_give_the_same_bits(labelled, threads):
+    torch.set_num_threads(threads)
+    first, second = (fitted("fused", labelled, epochs=2) for _ in range(2))
+    assert [epoch.loss for epoch in first.history_.epochs] == [epoch.loss for epoch in second.history_.epochs]
+    np.testing.assert_array_equal(first.predict_proba(labelled), second.predict_proba(labelled))
+
+
+def test_one_thread_and_two_train_to_the_same_predictions(labelled):
+    found = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        found.append(fitted("fused", labelled, epochs=2).predict_proba(labelled))
+    np.testing.assert_allclose(*found, atol=1e-3)
+
+
+@pytest.mark.parametrize("inference", ["sampled", "exact"])
+def test_predictions_are_those_of_the_reference(labelled, inference):
+    model = fitted("fused", labelled, epochs=1, inference=inference)
+    found = model.predict_proba(labelled)
+    model.engine = "reference"
+    np.testing.assert_allclose(found, model.predict_proba(labelled), atol=1e-4)
+
+
 def test_model_of_one_engine_is_used_by_the_other(labelled):
     model = fitted("fused", labelled, epochs=2)
     expected = model.transform(labelled)
@@ -84,6 +111,26 @@ def test_batches_of_the_engine_hold_so_many_roots(graphs, monkeypatch):
     batches = list(computation.batches(computation.sizes))
     assert np.concatenate(batches).tolist() == list(range(5))
     assert len(batches) > 1 and all(computation.sizes[batch].sum() <= 12 + computation.sizes.max() for batch in batches)
+
+
+@pytest.mark.parametrize("limit", [1, 5, 1 << 24])
+def test_batches_of_the_reference_hold_every_graph_once(graphs, limit):
+    network = settled_network(replace(SMALL, max_elements=limit * max(SMALL.channels)))
+    batches = list(Reference(network, graphs).batches(graphs.node_counts()))
+    assert sorted(np.concatenate(batches).tolist()) == list(range(5))
+    assert len(batches) == (1 if limit > 5 else 5)
+
+
+@pytest.mark.parametrize("kind", [Fused, Reference])
+def test_loss_of_a_step_is_the_weighted_mean(graphs, kind):
+    computation = kind(settled_network(SMALL), graphs)
+    computation.network.eval()
+    chosen, draws, targets = np.arange(5), draw_all(computation.sizes), np.array([0, 1, 2, 0, 1])
+    weights = np.array([1, 0, 3, 0.5, 2], np.float32)
+    with torch.no_grad():
+        losses = F.cross_entropy(computation.scores(chosen, draws), torch.from_numpy(targets), reduction="none").numpy()
+    loss, _ = computation.learn(chosen, draws, targets, weights)
+    assert loss == pytest.approx(np.average(losses, weights=weights), rel=1e-5)
 
 
 def test_node_embeddings_are_those_of_the_reference(graphs):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from engine_truth import (
+    CLASSES,
     SMALL,
     check_close,
     fused_computation,
@@ -20,9 +21,10 @@ from engine_truth import (
 
 from phist.engine import function
 from phist.engine.computation import Fused, Reference
+from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 
-EVERYTHING = np.arange(4)
+EVERYTHING, EVEN = np.arange(4), np.ones(4, np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +120,25 @@ def test_variance_of_large_counts_keeps_its_digits():
     np.testing.assert_allclose(found[1], found[0], rtol=0.1, atol=1e-5)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_training_from_the_first_batch_on_follows_the_reference(graphs, threads):
+    results = []
+    for computation in (
+        fused_computation(make_network(SMALL, CLASSES, seed=0), graphs, threads=threads),
+        Reference(make_network(SMALL, CLASSES, seed=0).double(), graphs),
+    ):
+        network, losses = computation.network.train(), []
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.05)
+        for step in range(5):
+            losses.append(computation.learn(EVERYTHING, some_draws(graphs, seed=step), EVERYTHING % CLASSES, EVEN)[0])
+            optimizer.step()
+        results.append((losses, network.state_dict()))
+    (found, own), (expected, truth) = results
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    for name, value in truth.items():
+        np.testing.assert_allclose(own[name].double(), value.double(), rtol=1e-2, atol=1e-3, err_msg=name)
+
+
 # Passes between passes ------------------------------------------------------------------------------------------------
 
 
@@ -204,6 +225,69 @@ def test_step_leaves_the_gradients_that_the_reference_leaves(graphs, statistics)
     assert found_loss == pytest.approx(loss, rel=1e-4) and found_hits == hits
     for name, part in expected.items():
         assert (found[name] - part).abs().max() <= 1e-4 * max(part.abs().max(), largest), name
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_step_and_tensors_agree(graphs, network, threads):
+    draws, targets = some_draws(graphs), torch.from_numpy(EVERYTHING % CLASSES)
+    by_step, by_tensors = (fused_computation(network, graphs, threads=threads) for _ in range(2))
+    loss, _ = by_step.learn(EVERYTHING, draws, targets.numpy(), EVEN)
+    expected = torch.nn.functional.cross_entropy(by_tensors.scores(EVERYTHING, draws), targets)
+    expected.backward()
+    assert loss == pytest.approx(expected.item(), rel=1e-5)
+    largest = max(part.grad.abs().max() for part in by_tensors.network.parameters())
+    for one, other in zip(by_step.network.parameters(), by_tensors.network.parameters(), strict=True):
+        assert (one.grad - other.grad).abs().max() <= 1e-4 * largest
+
+
+def test_gradients_of_a_step_outlive_the_next_one(graphs, network):
+    computation = fused_computation(network, graphs)
+    computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
+    kept = [part.grad for part in computation.network.parameters()]
+    before = [part.clone() for part in kept]
+    computation.learn(EVERYTHING, some_draws(graphs, seed=1), EVERYTHING % CLASSES, EVEN)
+    assert all(torch.equal(one, other) for one, other in zip(kept, before, strict=True))
+
+
+def test_gradients_of_a_step_replace_those_before(graphs, network):
+    computation = fused_computation(network, graphs)
+    computation.network.eval()
+    found = []
+    for _ in range(2):
+        computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
+        found.append([part.grad for part in computation.network.parameters()])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_node_embeddings_teach_the_statistics_nothing(graphs, network, training):
+    computation = fused_computation(network, graphs)
+    computation.network.train(training)
+    before = deepcopy(computation.network.state_dict())
+    computation.node_embeddings(EVERYTHING, some_draws(graphs))
+    assert all(torch.equal(value, before[name]) for name, value in computation.network.state_dict().items())
+
+
+def test_evaluation_teaches_the_statistics_nothing(graphs, network):
+    computation = fused_computation(network, graphs)
+    computation.network.eval()
+    before = deepcopy(computation.network.state_dict())
+    computation.scores(EVERYTHING, some_draws(graphs)).sum().backward()
+    assert all(torch.equal(value, before[name]) for name, value in computation.network.state_dict().items())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_engine_takes_the_threads_that_torch_was_given(graphs, network, threads):
+    torch.set_num_threads(threads)
+    assert Fused(network, graphs).fused.threads == threads
+
+
+def test_frozen_parameters_get_no_gradient(graphs, network):
+    computation = fused_computation(network, graphs)
+    computation.network.f_node.requires_grad_(False)
+    computation.scores(EVERYTHING, some_draws(graphs)).square().sum().backward()
+    assert all(part.grad is None for part in computation.network.f_node.parameters())
+    assert all(part.grad is not None for part in computation.network.f_graph.parameters())
 
 
 def test_step_gives_its_memory_back(graphs, network):

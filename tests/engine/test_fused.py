@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from engine_truth import SMALL, check_engine, make_graphs, random_graphs, repeated, some_draws
 
@@ -183,17 +182,3 @@ def test_several_threads_equal_the_reference(graphs, threads, statistics):
 
 def test_more_threads_than_graphs_equal_the_reference():
     check_engine(SMALL, random_graphs([9, 6], seed=1), threads=3)
-
-
-# Real graphs ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("statistics", ["joint", "per-root"])
-@pytest.mark.parametrize("name", ["MUTAG", "ENZYMES", "IMDB-BINARY"])
-def test_real_graphs_equal_the_reference(dataset_folder, name, statistics):
-    from phist import load_dataset
-    from phist.training.presets import make_preset
-
-    graphs = load_dataset(name, download=False)[np.arange(0, 180, 45)].with_labels(None)
-    config = replace(make_preset(name).network, statistics=statistics)
-    check_engine(config, graphs, config.sampler.draw(graphs.node_counts(), np.random.default_rng(0)))

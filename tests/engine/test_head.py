@@ -47,3 +47,36 @@ def test_diverged_embeddings_give_no_number_as_loss():
     embeddings, *rest = problem(3)
     embeddings[0, 0] = np.nan
     assert np.isnan(by_engine(embeddings, *rest)[0])
+
+
+def test_graph_without_weight_teaches_nothing():
+    embeddings, matrix, bias, targets, weights = problem(3)
+    weights[2] = 0
+    loss, _, toward, matrix_gradient, _ = by_engine(embeddings, matrix, bias, targets, weights)
+    others = np.arange(GRAPHS) != 2
+    expected = by_engine(embeddings[others], matrix, bias, targets[others], weights[others])
+    assert (toward[2] == 0).all()
+    assert loss == pytest.approx(expected[0])
+    np.testing.assert_allclose(matrix_gradient, expected[3], rtol=1e-5)
+
+
+def test_only_the_proportion_of_weights_matters():
+    embeddings, matrix, bias, targets, weights = problem(3)
+    for found, expected in zip(
+        by_engine(embeddings, matrix, bias, targets, 8 * weights),
+        by_engine(embeddings, matrix, bias, targets, weights),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_of_equal_scores_the_first_class_is_the_guess():
+    embeddings, matrix, bias, _, weights = problem(3)
+    same = np.zeros_like(matrix), np.zeros_like(bias)
+    hits = [by_engine(embeddings, *same, np.full(GRAPHS, label), weights)[1] for label in range(3)]
+    assert hits == [GRAPHS, 0, 0]
+
+
+def test_single_class_is_never_wrong():
+    loss, hits, toward, *_ = by_engine(*problem(1))
+    assert (loss, hits) == (0, GRAPHS) and (toward == 0).all()

@@ -56,3 +56,33 @@ def test_transposes_stand_beside_their_matrices(name):
                 rows, columns = level.orders[0], width
             matrix = weights.values[begin : begin + rows * columns].reshape(rows, columns)
             np.testing.assert_array_equal(weights.values[turned : turned + rows * columns].reshape(columns, rows), matrix.T)
+
+
+def test_parameters_are_packed_anew_for_every_pass():
+    for level, parameters in levels(SMALL):
+        before = level.pack(parameters).values.copy()
+        level.pack([2 * part for part in parameters])
+        np.testing.assert_array_equal(level.weights.values, 2 * before)
+
+
+def test_every_parameter_has_a_place_of_its_own():
+    for level, parameters in levels(SMALL):
+        found = level.unpack(np.arange(level.size, dtype=np.float32))
+        places = np.concatenate([part.numpy().ravel() for part in found])
+        assert len(np.unique(places)) == len(places) == sum(part.numel() for part in parameters)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_gradients_have_the_shapes_of_their_parameters(name):
+    for level, parameters in levels(CONFIGS[name]):
+        assert [part.shape for part in level.unpack(np.zeros(level.size, np.float32))] == [part.shape for part in parameters]
+
+
+def test_embeddings_meet_the_rows_of_their_own_channel_and_bin():
+    (_, _), (level, parameters) = levels(SMALL)
+    weights, (order, channels, bins) = level.pack(parameters), (SMALL.orders[0], SMALL.channels[-1], SMALL.bins)
+    rows, outputs = bins * level.widths[-1], level.widths[0]
+    matrix = weights.values[: rows * order * outputs].reshape(bins, level.widths[-1], order, outputs)
+    expected = parameters[0].numpy().reshape(order, channels, bins, SMALL.channels[0])
+    for number, channel, term in [(0, 0, 0), (2, 1, 1), (bins - 1, channels - 1, order - 1)]:
+        np.testing.assert_array_equal(matrix[number, channel, term, : SMALL.channels[0]], expected[term, channel, number])

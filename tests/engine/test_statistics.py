@@ -72,3 +72,36 @@ def test_nodes_are_learnt_from_as_the_reference_does_whatever_thread_had_them(st
     learn_nodes(np.array(sums), BINS, WIDTH, 0.5, mean, variance)
     np.testing.assert_allclose(mean, standardizer.mean.numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(variance, standardizer.variance.numpy(), rtol=1e-5)
+
+
+def test_first_step_goes_all_the_way():
+    values, mean, variance = standard(GRAPHS, SIZE).numpy() * 3 - 1, np.zeros(SIZE, np.float32), np.ones(SIZE, np.float32)
+    learn_graphs(turned(values).ravel(), GRAPHS, BINS, WIDTH, 1.0, mean, variance)
+    np.testing.assert_allclose(mean, values.mean(0), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(variance, values.var(0), rtol=1e-5)
+
+
+def test_a_graph_alone_has_no_variance():
+    mean, variance = np.zeros(SIZE, np.float32), np.ones(SIZE, np.float32)
+    learn_graphs(turned(standard(1, SIZE).numpy()).ravel(), 1, BINS, WIDTH, 1.0, mean, variance)
+    assert (variance == 0).all()
+
+
+def test_variance_of_equal_nodes_is_never_below_zero():
+    mean, variance = np.full(SIZE, 3, np.float32), np.ones(SIZE, np.float32)
+    away = turned(np.full((1, SIZE), 1e3 / 3)).astype(np.float64)
+    sums = np.concatenate(
+        [[7.0], 7 * away[0], 7 * away[0] ** 2 * (1 - 1e-12)]
+    )  # squares a little too small, as rounding may leave them
+    learn_nodes(sums[None], BINS, WIDTH, 1.0, mean, variance)
+    assert (variance >= 0).all()
+    np.testing.assert_allclose(mean, 3 + 1e3 / 3, rtol=1e-6)
+
+
+def test_squares_are_about_the_mean_so_that_large_means_cost_no_digits():
+    mean, variance = np.full(SIZE, 1e4, np.float32), np.ones(SIZE, np.float32)
+    away = standard(GRAPHS, SIZE).numpy() * 1e-2
+    shares = turned(away).astype(np.float64)
+    sums = np.concatenate([[GRAPHS], shares.sum(0), (shares**2).sum(0)])
+    learn_nodes(sums[None], BINS, WIDTH, 1.0, mean, variance)
+    np.testing.assert_allclose(variance, away.var(0), rtol=1e-4)

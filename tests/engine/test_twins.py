@@ -1,11 +1,14 @@
 """Twins: found where they are, and nowhere else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from engine_truth import make_graphs, random_graphs
+from engine_truth import SMALL, check_engine, fused_computation, make_graphs, random_graphs, settled_network
 
 from phist.engine.plan import make_plan, scaled_laplacian
 from phist.engine.twins import merge_twins, twin_classes
+from phist.nn.sampling import draw_all
 
 
 def adjacency(graphs):
@@ -119,3 +122,34 @@ def test_plan_keeps_graphs_apart():
         np.testing.assert_array_equal(together.members[rows], alone.members)
         np.testing.assert_array_equal(together.row_indices[entries], alone.row_indices)
         np.testing.assert_array_equal(together.row_values[entries], alone.row_values)
+
+
+WAYS = pytest.mark.parametrize(("statistics", "by_balls"), [("joint", False), ("joint", True), ("per-root", False)])
+
+
+@WAYS
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_graphs_with_twins_of_both_kinds_equal_the_reference(seed, weighted, statistics, by_balls):
+    graphs = tangled(seed, weighted)
+    assert len(set(classes_of(graphs))) < graphs.n_nodes
+    config = replace(SMALL, statistics=statistics)
+    check_engine(config, graphs, by_balls=by_balls)
+    check_engine(config, graphs, draw_all(graphs.node_counts()), by_balls=by_balls)
+
+
+@WAYS
+def test_cliques_that_share_a_node_equal_the_reference(statistics, by_balls):
+    ego = [(0, node) for node in range(1, 12)] + [
+        (u, v) for group in (range(1, 5), range(5, 12)) for u in group for v in group if u < v
+    ]
+    check_engine(replace(SMALL, statistics=statistics), make_graphs([12], ego), by_balls=by_balls)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_twins_have_the_same_embedding_and_others_have_not(weighted):
+    graphs = tangled(1, weighted)
+    first, computation = np.array(classes_of(graphs)), fused_computation(settled_network(SMALL).eval(), graphs)
+    found = computation.node_embeddings(np.arange(1), draw_all(graphs.node_counts())).numpy()
+    np.testing.assert_array_equal(found, found[first])
+    assert len(np.unique(found.round(3), axis=0)) == len(set(first.tolist()))

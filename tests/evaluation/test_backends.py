@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -158,21 +159,62 @@ def test_a_scheduler_that_does_not_answer_is_named(toy_cells):
         list(compute(run_cell, toy_cells(1), Workers(backend="dask", address=address)))
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed; the ray backend needs it")
-def test_ray_computes_every_cell_once(other_processes, toy_cells):
-    import ray
+@pytest.fixture
+def ray_cluster(other_processes, monkeypatch):
+    """Ray on this machine, with two cores to give away."""
+    ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
 
-    cells = toy_cells(5)
-    ray.init(num_cpus=2, include_dashboard=False)
-    try:
-        records = list(compute(run_cell, cells, Workers(backend="ray")))
-    finally:
-        ray.shutdown()
-    assert sorted(record.cell.seed for record in records) == [0, 1, 2, 3, 4]
-    assert {record.status for record in records} == {"ok"}
+
+def processes_in(log):
+    return [int(line.split()[0]) for line in log.read_text().splitlines()]
+
+
+def test_a_ray_worker_that_is_killed_costs_no_cell_and_doubles_none(ray_cluster, toy_cells, tmp_path):
+    log, folder = tmp_path / "log", tmp_path / "records"
+    cells = toy_cells(10, wait=0.3, log=str(log))
+
+    killed = []
+
+    def kill_one_in_the_middle(record):
+        if killed:
+            return
+        begun = processes_in(log)
+        while len(processes_in(log)) == len(begun):
+            time.sleep(0.01)
+        killed.append(processes_in(log)[-1])  # it has only just begun
+        os.kill(killed[0], signal.SIGKILL)
+
+    run_plan(make_plan(cells, folder), folder, Workers(backend="ray"), tell=kill_one_in_the_middle)
+    lines = [json.loads(line) for line in (folder / "trees" / "toy.jsonl").read_text().splitlines()]
+    assert sorted(line["hash"] for line in lines) == sorted(cell.hash for cell in cells)
+    assert {line["status"] for line in lines} == {"ok"}
+    assert len(processes_in(log)) == len(cells) + 1, "the cell of the killed worker was begun twice, all others once"
+
+
+def test_on_ray_a_cell_that_kills_every_worker_fails_and_the_others_do_not(ray_cluster, toy_cells):
+    ray_cluster.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the workers cannot import a test
+    records = {record.cell.seed: record for record in compute(_die_on_seed_1, toy_cells(3), Workers(backend="ray"))}
+    assert [records[seed].status for seed in range(3)] == ["ok", "failed", "ok"]
+    assert records[1].reason.startswith("the cluster gave it up")
+
+
+def test_threads_that_no_machine_of_ray_has_are_refused(ray_cluster, toy_cells):
+    with pytest.raises(ConfigError, match="lower --threads"):
+        list(compute(run_cell, toy_cells(1), Workers(backend="ray", threads=3)))
+
+
+def test_a_ray_cluster_that_does_not_answer_is_named(toy_cells):
+    pytest.importorskip("ray", reason="the extra 'ray' is not installed")
+    address = f"127.0.0.1:{free_port()}"
+    with pytest.raises(ConfigError, match=address):
+        list(compute(run_cell, toy_cells(1), Workers(backend="ray", address=address)))
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
 def test_without_ray_the_message_says_what_to_install(toy_cells):
-    with pytest.raises(MissingExtraError, match="pip install ray"):
+    with pytest.raises(MissingExtraError, match=r"phist\[ray\]"):
         list(compute(run_cell, toy_cells(1), Workers(backend="ray")))

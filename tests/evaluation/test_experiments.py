@@ -1,14 +1,18 @@
-"""The studies of this repository, as far as can be told without running them."""
+"""The studies of this repository, and their records as far as they have been run: nothing is computed here."""
 
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from phist.baselines.method import Method
+from phist.baselines import registry
+from phist.evaluation.journal import read_journal
+from phist.evaluation.records import Record, journal_of, scan_records
 from phist.evaluation.spec_file import read_spec
+from phist.graphs.facts import known_dataset
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+STUDIES = sorted(path.stem for path in EXPERIMENTS.glob("*.toml"))
 KERNELS = {"wl-subtree", "wl-shortest-path", "svm-theta", "shortest-path", "pyramid-match", "graphlet-sampling"}
 RIVALS = {"ldp", "ltp", "spectrum", "majority", "size-only", "degree-histogram"}
 OURS = {"phist", "phist-linear", "phist-forest", "phist-sum", "phist-deterministic"}
@@ -16,22 +20,6 @@ NETWORKS = {"gcn", "gin-0", "gin-eps", "sage", "sage-no-jk", "global-attention",
 SIX = ("MUTAG", "ENZYMES", "PROTEINS", "IMDB-BINARY", "IMDB-MULTI", "NCI1")
 
 pytestmark = pytest.mark.skipif(not EXPERIMENTS.exists(), reason="the package was installed without its experiments")
-
-
-@pytest.fixture(autouse=True)
-def methods_by_name(add_method):
-    """The names alone, so that nothing that computes is loaded."""
-    add_method(*(type("Named", (AnyOptions,), {"name": name}) for name in OURS | KERNELS | RIVALS | NETWORKS | {"phist-paper"}))
-
-
-class AnyOptions(Method):
-    family, selection = "floor", "nothing to choose"
-
-    def fit(self, task):
-        raise NotImplementedError
-
-    def predict(self, positions):
-        raise NotImplementedError
 
 
 def cells_of(name):
@@ -45,11 +33,41 @@ def methods_by_dataset(name):
     return methods
 
 
-@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*.toml")), ids=lambda path: path.stem)
-def test_every_study_can_be_read_and_is_called_as_its_file(path):
-    spec = read_spec(path)
-    assert spec.name == path.stem
+of_every_study = pytest.mark.parametrize("name", STUDIES)
+
+
+@of_every_study
+def test_every_study_is_called_as_its_file_and_asks_for_nothing_twice(name):
+    spec = read_spec(EXPERIMENTS / f"{name}.toml")  # which makes every method with its options
+    assert spec.name == name
     assert len({cell.hash for cell in spec.cells()}) == len(spec.cells())
+
+
+@of_every_study
+def test_methods_are_those_of_the_package_and_datasets_are_known_by_name(name):
+    spec = read_spec(EXPERIMENTS / f"{name}.toml")
+    assert {run.method for run in spec.runs} <= set(registry.methods())
+    assert all(known_dataset(run.dataset.name) is not None and run.dataset.source is None for run in spec.runs)
+
+
+def test_records_are_of_studies_that_are_there():
+    assert {path.name for path in EXPERIMENTS.iterdir() if path.is_dir()} <= set(STUDIES)
+
+
+@of_every_study
+def test_every_record_can_be_used_and_is_of_a_cell_of_its_study(name):
+    folder = EXPERIMENTS / name
+    records, problems = scan_records(folder)
+    known = {cell.hash for cell in cells_of(name)}
+    strays = [f"{journal_of(folder, record.cell)}: {record.cell} ({record.hash})" for record in records if record.hash not in known]
+    assert not strays + [str(problem) for problem in problems]
+
+
+@of_every_study
+def test_every_record_is_in_the_file_of_its_cell(name):
+    folder = EXPERIMENTS / name
+    for path in folder.glob("*/*.jsonl"):
+        assert {journal_of(folder, record.cell) for record in read_journal(path, Record.from_line).entries} <= {path}
 
 
 def test_the_comparison_of_the_paper_is_complete():

@@ -37,18 +37,21 @@ def random_graphs(sizes, seed=0, probability=0.4, weights=None, **reading):
     return make_graphs(sizes, edges, values, **reading)
 
 
-def settled_network(config, seed=0):
-    """A network with biases and running statistics that are neither zero nor one."""
+def settled_network(config, seed=0, usual=None):
+    """A network with biases and running statistics that are neither zero nor one.
+
+    Args:
+        usual: graphs that the statistics are of; small random ones unless given.
+    """
     network = make_network(config, CLASSES, seed)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if name.endswith("bias"):
                 parameter.copy_(0.3 * torch.randn(parameter.shape, generator=generator))
-    usual = random_graphs([7, 5, 9], seed=1)
-    computation = Reference(network, usual)
+    computation = Reference(network, random_graphs([7, 5, 9], seed=1) if usual is None else usual)
     with torch.no_grad():
-        computation.scores(np.arange(3), draw_all(computation.sizes))
+        computation.scores(np.arange(len(computation.graphs)), draw_all(computation.sizes))
     return network
 
 
@@ -129,9 +132,9 @@ def _error(found, truth, name):
     return np.inf if np.isnan(error) else error
 
 
-def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=None, threads=1, slack=1):
+def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=None, threads=1, slack=1, usual=None):
     """The engine computes what the reference does."""
-    network = settled_network(config, seed)
+    network = settled_network(config, seed, usual)
     draws = some_draws(graphs) if draws is None else draws
     truth, single = references(network, graphs, draws, training=training)
     fused = fused_computation(network, graphs, by_balls, threads)

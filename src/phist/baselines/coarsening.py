@@ -7,9 +7,9 @@ and the seed alone, so they are drawn once and not at every step of training.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from phist.baselines.grams.compiled import compiled
 from phist.graphs.arrays import IntArray
 from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import pack
@@ -45,7 +45,7 @@ def coarsen(graphs: GraphSet, generator: np.random.Generator) -> Coarsening:
     return Coarsening(coarser, np.stack([kept, partner[kept]]) - first_nodes[kept])
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _pair_up(indptr: IntArray, indices: NDArray[np.int32], first_nodes: IntArray, order: IntArray, choices: IntArray) -> IntArray:
     """The partner of each node, itself where all neighbours were taken; a node looks around from its random choice on."""
     partner = np.full(len(order), -1, np.int64)

@@ -5,15 +5,15 @@ numbered through the set in the order of their smaller end and then of their lar
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from phist.baselines.grams.compiled import compiled
 from phist.graphs.arrays import IntArray
 
 Scores = NDArray[np.float32]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def score_edges(node_ptr: IntArray, indptr: IntArray, indices: NDArray[np.int32], edge_ptr: IntArray, scores: Scores) -> None:
     """Betweenness, Jaccard index and local degree score of every edge into ``scores``, (edges, 3)."""
     for graph in range(len(node_ptr) - 1):
@@ -27,7 +27,7 @@ def score_edges(node_ptr: IntArray, indptr: IntArray, indices: NDArray[np.int32]
         own[:, 2] = _local_degree(rows, neighbours, edge_of)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _number_edges(rows: IntArray, neighbours: NDArray[np.int32]) -> IntArray:
     """The edge of every arc. Rows are sorted, so the arcs back to smaller nodes are met in their own order."""
     edge_of = np.empty(len(neighbours), np.int64)
@@ -44,7 +44,7 @@ def _number_edges(rows: IntArray, neighbours: NDArray[np.int32]) -> IntArray:
     return edge_of
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _betweenness(rows: IntArray, neighbours: NDArray[np.int32], edge_of: IntArray) -> NDArray[np.float64]:
     """Over all pairs of nodes, the share of their shortest paths that use the edge (Brandes, 2001)."""
     n_nodes = len(rows) - 1
@@ -81,7 +81,7 @@ def _betweenness(rows: IntArray, neighbours: NDArray[np.int32], edge_of: IntArra
     return scores / 2  # every pair was counted from both of its ends
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _jaccard(rows: IntArray, neighbours: NDArray[np.int32]) -> NDArray[np.float64]:
     """Common neighbours of the two ends, as a share of the neighbours of either."""
     n_nodes = len(rows) - 1
@@ -102,7 +102,7 @@ def _jaccard(rows: IntArray, neighbours: NDArray[np.int32]) -> NDArray[np.float6
     return scores
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _local_degree(rows: IntArray, neighbours: NDArray[np.int32], edge_of: IntArray) -> NDArray[np.float64]:
     """How early an edge comes when either end ranks its neighbours by degree: 1 - log(rank) / log(degree), the better of two.
 

@@ -43,7 +43,8 @@ def run(
     error and does not stop the others. The exit code is 1 if some failed.
 
     The workers of a Dask cluster are best started with --nthreads 1, for a
-    process computes one cell at a time.
+    process computes one cell at a time. For a Ray cluster, install
+    phist[ray]; without --address, Ray starts one on this machine.
 
     Examples:
       phist bench run experiments/paper.toml --jobs 2
@@ -51,6 +52,7 @@ def run(
       phist bench run study.toml --shard 1/4
       phist bench run study.toml --no-duplicates --out no-duplicates
       phist bench run study.toml --backend dask --address 10.0.0.5:8786
+      phist bench run study.toml --backend ray --address 10.0.0.5:6379
     """
     from phist.evaluation.backends import Workers
     from phist.evaluation.progress import StudyProgress

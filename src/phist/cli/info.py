@@ -112,7 +112,8 @@ def _engine(model: Path | None) -> dict[str, Any]:
 def _compiled() -> dict[str, Any]:
     from phist.engine.compiling import code_folder, is_compiled
 
-    return {"on_disk": is_compiled(), "folder": str(code_folder())}
+    folder = code_folder()
+    return {"on_disk": is_compiled(), "folder": None if folder is None else str(folder)}
 
 
 def _vectors() -> dict[str, Any]:
@@ -146,13 +147,12 @@ def _show(screen: "Console", content: dict[str, Any]) -> None:
         "in the shell": f"{threads['command_line']}, unless --threads says more: the engine shares a batch's graphs among them",
     })  # fmt: skip
     compiled, vectors = content["compiled"], content["vectors"]
-    on_disk = "on disk" if compiled["on_disk"] else "not yet; it will be compiled at first use, which takes about a minute"
     feature = f"{vectors['bits']} bits ({vectors['feature']})" if vectors["feature"] else "no vector instructions known to us"
     _show_section(screen, "Engine", {
         "model": engine["model"] or "a network of the default configuration",
         "engine": engine["engine"],
         "because": engine["reason"],
-        "compiled code": f"{on_disk}, in {compiled['folder']}" if compiled["on_disk"] else on_disk,
+        "compiled code": _describe_code(compiled),
         "vectors": f"{feature} on {vectors['processor']}",
     })  # fmt: skip
     _show_section(screen, "Datasets", _describe_datasets(content["datasets"]))
@@ -162,6 +162,14 @@ def _show_section(screen: "Console", title: str, rows: dict[str, Any]) -> None:
     screen.print(title, style="bold")
     for name, value in rows.items():
         screen.print(f"  {name:<14} {value}")
+
+
+def _describe_code(compiled: dict[str, Any]) -> str:
+    if compiled["folder"] is None:
+        return "compiled in every process, about a minute: set NUMBA_CACHE_DIR to a folder that can be written to"
+    if compiled["on_disk"]:
+        return f"on disk, in {compiled['folder']}"
+    return "not yet; it will be compiled at first use, which takes about a minute"
 
 
 def _describe_extra(name: str, packages: dict[str, str | None]) -> str:

@@ -38,7 +38,7 @@ _KINDS = {
     "identity": IDENTITY, "uniform": UNIFORM, "smooth-rectangle": RECTANGLE, "gaussian": GAUSSIAN, "triangle": TRIANGLE,
     "raised-cosine": COSINE,
 }  # fmt: skip
-_LARGEST_POWER = 80.0  # e to more than this, up or down, leaves the range of single precision
+_LARGEST_POWER = 40.0  # e to the power x has an error that grows with x; from 80 on it leaves the range of single precision
 
 
 class Bins(NamedTuple):
@@ -64,7 +64,7 @@ def make_bins(kernel: str, centers: NDArray[np.float32], width: float) -> Bins:
 
 
 def _ladder_fits(centers: NDArray[np.float32], width: float, ratio: float) -> bool:
-    """Whether no product on the ladder leaves the range of single precision."""
+    """Whether no product on the ladder is so large or small that bins lose digits."""
     middle = len(centers) // 2
     u = (np.linspace(-1, 1, 401) - centers[middle]) / width
     powers = -0.5 * u[:, None] ** 2 + ratio * (np.arange(len(centers)) - middle) * u[:, None]

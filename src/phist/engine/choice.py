@@ -2,6 +2,7 @@
 
 import warnings
 from typing import Literal, get_args
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -11,10 +12,11 @@ from phist.nn.config import NetworkConfig
 from phist.nn.network import StructuralNetwork
 
 Engine = Literal["auto", "fused", "reference"]
+_said: WeakKeyDictionary[StructuralNetwork, set[str]] = WeakKeyDictionary()  # a network is used many times, and told of once
 
 
 class EngineNotice(UserWarning):
-    """Said once: the fused engine does not cover a network, and the reference computes it."""
+    """Said once: the fused engine does not cover a network, and the reference computes it; or its code cannot be kept."""
 
 
 def uncovered(config: NetworkConfig) -> str | None:
@@ -42,7 +44,10 @@ def choose_engine(engine: str, network: StructuralNetwork, graphs: GraphSet) -> 
         return "fused"
     if engine == "fused":
         raise ConfigError(f'engine="fused" does not cover {reason}; choose engine="auto" or "reference"')
-    warnings.warn(f"the fused engine does not cover {reason}; the reference computes instead", EngineNotice, stacklevel=3)
+    said = _said.setdefault(network, set())
+    if reason not in said:
+        said.add(reason)
+        warnings.warn(f"the fused engine does not cover {reason}; the reference computes instead", EngineNotice, stacklevel=3)
     return "reference"
 
 

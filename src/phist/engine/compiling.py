@@ -1,5 +1,6 @@
 """Whether the engine's code lies compiled on disk, and compiling it, once, while somebody waits."""
 
+import warnings
 from functools import cache
 from multiprocessing import current_process
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from phist.engine.budget import needs
+from phist.engine.choice import EngineNotice
 from phist.engine.function import FusedNetwork
 from phist.engine.fused import run_share
 from phist.engine.optimizer import FusedAdamW
@@ -20,14 +22,16 @@ from phist.progress import somebody_looks, waiting
 PARTS: tuple[Any, ...] = (needs, run_share)  # what takes long to compile; the rest comes with it
 
 
-def code_folder() -> Path:
-    """Where compiled code is kept: beside the sources, in ``NUMBA_CACHE_DIR``, or in the user's cache."""
-    return Path(run_share._cache.cache_path)  # type: ignore[attr-defined]
+def code_folder() -> Path | None:
+    """Where compiled code is kept: beside the sources, in ``NUMBA_CACHE_DIR``, or in the user's cache; ``None`` for nowhere."""
+    place = run_share._cache.cache_path  # type: ignore[attr-defined]
+    return None if place is None else Path(place)
 
 
 def is_compiled() -> bool:
     """Whether everything is there for these sources and this processor; nothing is compiled to find out."""
-    return all(part.signatures or _is_on_disk(part) for part in PARTS)
+    on_disk = _is_on_disk if code_folder() is not None else lambda part: False
+    return all(part.signatures or on_disk(part) for part in PARTS)
 
 
 def _is_on_disk(part: Any) -> bool:
@@ -41,6 +45,13 @@ def prepare() -> None:
     """Compile what is missing before the work begins, so that no clock of the work counts it, and tell a person who waits."""
     if is_compiled():
         return
+    if code_folder() is None:
+        warnings.warn(
+            "no folder for compiled code can be written to, so the engine is compiled anew in every process, which takes "
+            "about a minute; set NUMBA_CACHE_DIR to a folder that can",
+            EngineNotice,
+            stacklevel=2,
+        )
     alone = current_process().name == "MainProcess"  # several workers would write over each other
     if alone and somebody_looks(None):
         with waiting("compiling the engine, once (about a minute)"):

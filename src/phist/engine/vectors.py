@@ -8,6 +8,7 @@ narrower registers takes each vector in two or four pieces.
 import math
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,9 +47,10 @@ class _SourcesCache(FunctionCache):
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function that Python calls, and keep it on disk."""
+    """Compile a function that Python calls, and keep it on disk, where there is a place to keep it."""
     result = numba.njit(**_OPTIONS)(function)
-    result._cache = _SourcesCache(function)  # type: ignore[no-untyped-call]
+    with suppress(RuntimeError):  # neither beside the sources nor at home may anything be written: memory must do
+        result._cache = _SourcesCache(function)  # type: ignore[no-untyped-call]
     return result  # type: ignore[no-any-return]
 
 

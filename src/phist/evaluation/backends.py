@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from phist.errors import ConfigError, MissingExtraError, check_choice
+from phist.errors import ConfigError, check_choice
 from phist.evaluation.cell import Cell
 from phist.evaluation.records import Record
 from phist.extras import require
@@ -21,6 +19,7 @@ from phist.extras import require
 Backend = Literal["loky", "dask", "ray"]
 BACKENDS: tuple[Backend, ...] = ("loky", "dask", "ray")
 Work = Callable[[Cell, int], Record]
+TRIES = 3  # of a cell on Ray whose worker dies: one that needs too much memory would kill them all, one after another
 
 
 @dataclass(frozen=True)
@@ -162,18 +161,28 @@ def _on_dask(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Re
 
 
 def _on_ray(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Record]:
-    """Workers of a Ray cluster. Ray's backend returns whole lists, so cells go out in parts of one for each worker."""
-    from joblib import Parallel, effective_n_jobs, parallel_config
+    """Cores of a Ray cluster. Cells that are lost because a worker died are tried again after the others."""
+    from joblib import Parallel, parallel_config
 
-    if find_spec("ray") is None:  # no extra brings it: it is as large as all the others together
-        raise MissingExtraError("the ray backend needs ray, which is not installed; type: pip install ray")
-    import_module("ray.util.joblib").register_ray()
-    import_module("ray").init(address=workers.address, ignore_reinit_error=True)
-    with parallel_config(backend="ray"):
-        at_a_time = effective_n_jobs(-1)
-        parallel = Parallel(-1, batch_size=1)
-    for first in range(0, len(cells), at_a_time):
-        yield from parallel(_calls(work, cells[first : first + at_a_time], workers, []))
+    from phist.evaluation.ray_backend import Lost, ray_cluster
+
+    with ray_cluster(workers.address, workers.threads) as backend:
+        with parallel_config(backend=backend):
+            # All at once: Ray hands cells out itself, also to machines that come later.
+            parallel = Parallel(-1, return_as="generator_unordered", pre_dispatch="all", batch_size=1)
+        waiting = list(cells)
+        for tries_left in reversed(range(TRIES)):
+            lost = []
+            for ended in parallel(_calls(work, waiting, workers, [])):
+                if not isinstance(ended, Lost):
+                    yield ended
+                elif tries_left:
+                    lost.append(ended.cell)
+                else:
+                    yield ended.failure()
+            if not lost:
+                return
+            waiting = lost
 
 
 def _calls(work: Work, cells: Iterable[Cell], workers: Workers, begun: list[Cell]) -> Iterator[Any]:

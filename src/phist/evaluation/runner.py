@@ -1,4 +1,4 @@
-"""run_study: whatever of a study is still to do, as fast as the workers allow, one record for each cell that ends."""
+"""make_plan and run_plan: whatever of a study is still to do, as fast as the workers allow, one record for each cell that ends."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How the loops of the kernels are compiled."""
+"""How the loops of kernels, profiles and coarsening are compiled."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,0 +1,86 @@
+"""Shapes: what compiled code is told of a network, and where its parameters lie."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from engine_truth import SMALL
+
+from phist.engine.function import shape_of
+from phist.engine.shape import layout_weights, padded
+from phist.engine.vectors import LANES
+from phist.nn.network import make_network
+
+CONFIGS = {
+    "small": SMALL,
+    "one layer": replace(SMALL, orders=(3,), channels=(17,)),
+    "three layers": replace(SMALL, orders=(1, 4, 2), channels=(16, 1, 33)),
+    "sums": replace(SMALL, aggregation="sum"),
+}
+
+
+def shape(**options):
+    return shape_of(make_network(replace(SMALL, **options), 2, seed=0))
+
+
+@pytest.mark.parametrize(("width", "expected"), [(1, 16), (15, 16), (16, 16), (17, 32), (33, 48)])
+def test_widths_are_padded_to_whole_vectors(width, expected):
+    assert padded(width) == expected
+
+
+def test_nothing_needs_no_padding():
+    assert padded(0) == 0
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("on_embeddings", [False, True])
+def test_parameters_lie_apart_in_order_and_on_whole_vectors(name, on_embeddings):
+    config = CONFIGS[name]
+    own = shape_of(make_network(config, 2, seed=0))
+    total, matrices, transposes, biases = layout_weights(own, on_embeddings)
+    widths = own.widths.tolist()
+    below = own.bins.number * widths[-1] if on_embeddings else 1
+    begins = np.stack([matrices, transposes, biases], 1).ravel().tolist()
+    needed = []
+    for order, before, width in zip(config.orders, [below, *widths], widths, strict=False):
+        needed += [order * before * width, order * before * width, width]
+    for (begin, end), size in zip(pairwise([*begins, total]), needed, strict=True):
+        assert begin % LANES == 0 and size <= end - begin < size + LANES
+
+
+def test_reach_is_the_hops_of_all_layers():
+    assert shape(orders=(3, 2)).reach == 3
+    assert shape(orders=(1, 1)).reach == 0
+    assert shape(orders=(4, 1, 3), channels=(2, 2, 2)).reach == 5
+
+
+def test_widest_is_the_widest_layer_with_its_padding():
+    assert shape(channels=(17, 3)).widest == 32
+    assert shape(channels=(17, 3)).widths.tolist() == [32, 16]
+
+
+@pytest.mark.parametrize("node", ["count", "density"])
+@pytest.mark.parametrize("graph", ["count", "density"])
+def test_levels_count_as_they_are_told(node, graph):
+    own = shape(node_histogram=node, graph_histogram=graph)
+    assert (own.node_density, own.graph_density) == (node == "density", graph == "density")
+
+
+@pytest.mark.parametrize(("aggregation", "is_mean"), [("sum", False), ("mean", True)])
+def test_siblings_are_one_bin_whatever_the_histograms_would_be(aggregation, is_mean):
+    for node, graph in (("count", "density"), ("density", "count")):
+        own = shape(aggregation=aggregation, node_histogram=node, graph_histogram=graph)
+        assert (own.node_density, own.graph_density, own.bins.number) == (is_mean, is_mean, 1)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
+def test_bins_are_as_wide_as_those_of_the_reference(factor):
+    network = make_network(replace(SMALL, kernel="triangle", kernel_width=factor), 2, seed=0)
+    assert shape_of(network).bins.width == pytest.approx(factor * 2 / SMALL.bins)
+    np.testing.assert_array_equal(shape_of(network).bins.centers, network.f_node.aggregation.centers.numpy())
+
+
+@pytest.mark.parametrize(("statistics", "joint"), [("joint", True), ("per-root", False)])
+def test_statistics_are_joint_or_not(statistics, joint):
+    assert shape(statistics=statistics).joint is joint
