@@ -10,6 +10,7 @@ from engine_truth import SMALL, make_graphs, random_graphs, settled_network, som
 from phist.engine.budget import KEPT, needs
 from phist.engine.computation import Fused
 from phist.engine.memory import make_memory
+from phist.engine.threads import share_out
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 from phist.training.presets import make_preset
@@ -81,9 +82,9 @@ def torus(rows, columns):
 
 
 def bytes_needed(computation, draws, keep):
-    fused, sizes = computation.fused, np.zeros(KEPT + 1, np.int64)
-    needs(fused.shape, computation.plan, np.arange(1), draws, np.arange(1), fused.most_places, keep, sizes)
-    floats, integers, doubles, positions, _ = sizes.tolist()
+    fused, shares = computation.fused, share_out(computation.sizes, 1)
+    sizes = needs(fused.shape, computation.plan, np.arange(1), draws, shares, fused.most_places, keep)
+    ((floats, integers, doubles, positions, _),) = sizes.tolist()
     return 4 * floats + 4 * integers + 8 * doubles + 4 * positions
 
 
@@ -122,3 +123,29 @@ def test_smaller_limit_needs_less_memory():
         for limit in (1 << 14, 1 << 17, 1 << 20)
     ]
     assert needed[0] < needed[1] < needed[2]
+
+
+def needed_by(computation, draws, threads, keep=True):
+    fused, chosen = computation.fused, np.arange(len(computation.graphs))
+    shares = share_out(computation.sizes, threads)
+    return needs(fused.shape, computation.plan, chosen, draws, shares, fused.most_places, keep), shares
+
+
+def test_every_thread_has_room_for_its_own_graphs():
+    computation = Fused(settled_network(SMALL), random_graphs([30, 8, 1, 12], seed=2, probability=0.1))
+    draws = draw_all(computation.sizes)
+    sizes, shares = needed_by(computation, draws, threads=3)
+    assert len(sizes) == 3
+    for number, own in enumerate(sizes):
+        graphs = shares.order[shares.ptr[number] : shares.ptr[number + 1]]
+        alone = shares._replace(order=graphs, ptr=np.array([0, len(graphs)]))
+        fused, chosen = computation.fused, np.arange(4)
+        np.testing.assert_array_equal(needs(fused.shape, computation.plan, chosen, draws, alone, fused.most_places, True)[0], own)
+
+
+def test_nothing_is_kept_where_there_is_no_way_back():
+    computation = Fused(settled_network(SMALL), random_graphs([30, 8], seed=2))
+    kept, _ = needed_by(computation, draw_all(computation.sizes), threads=2, keep=True)
+    passing, _ = needed_by(computation, draw_all(computation.sizes), threads=2, keep=False)
+    assert (kept[:, KEPT] > 0).all() and (passing[:, KEPT] == -1).all()
+    assert (passing[:, :KEPT] <= kept[:, :KEPT]).all()

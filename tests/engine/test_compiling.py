@@ -3,10 +3,14 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
+import torch
+from engine_truth import SMALL, fused_computation, random_graphs, settled_network, some_draws
 
 from phist.engine import compiling, vectors
 from phist.engine.choice import EngineNotice
+from phist.nn.sampling import draw_all
 
 
 @pytest.fixture
@@ -56,7 +60,7 @@ def test_an_empty_folder_is_noticed_without_compiling(tmp_path):
     place = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     text = subprocess.run([sys.executable, "-c", code], env=place, capture_output=True, text=True, check=True).stdout
     assert text.startswith(f"False {tmp_path}")
-    assert text.endswith("[[], [], []]\n")
+    assert text.endswith("[[], []]\n")
 
 
 @pytest.fixture
@@ -74,7 +78,7 @@ def test_code_that_cannot_be_kept_is_compiled_all_the_same(nowhere):
 
 
 def test_without_a_folder_preparing_says_so_once(missing, nowhere, monkeypatch):
-    monkeypatch.setattr(compiling, "forward", vectors.compiled(lambda: 0))
+    monkeypatch.setattr(compiling, "run_share", vectors.compiled(lambda: 0))
     with pytest.warns(EngineNotice, match="NUMBA_CACHE_DIR") as said:
         compiling.prepare()
         compiling.prepare()
@@ -84,7 +88,7 @@ def test_without_a_folder_preparing_says_so_once(missing, nowhere, monkeypatch):
 
 def test_without_a_folder_nothing_is_looked_for_on_disk(nowhere, monkeypatch):
     homeless = vectors.compiled(lambda: 0)
-    monkeypatch.setattr(compiling, "forward", homeless)
+    monkeypatch.setattr(compiling, "run_share", homeless)
     monkeypatch.setattr(compiling, "PARTS", (homeless,))
     assert compiling.code_folder() is None
     assert not compiling.is_compiled()
@@ -93,3 +97,16 @@ def test_without_a_folder_nothing_is_looked_for_on_disk(nowhere, monkeypatch):
 def test_preparing_leaves_everything_compiled():
     compiling.prepare()
     assert compiling.is_compiled()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_whatever_the_engine_is_asked_for_runs_the_code_that_was_prepared(threads):
+    compiling.prepare()
+    graphs = random_graphs([6, 9, 1], seed=0)
+    network, chosen, sizes = settled_network(SMALL), np.arange(3), graphs.node_counts()
+    computation = fused_computation(network, graphs, threads=threads)
+    computation.learn(chosen[1:], some_draws(graphs).part(1, 3), chosen[1:], np.ones(2, np.float32))
+    computation.scores(chosen, draw_all(sizes)).sum().backward()
+    with torch.no_grad():
+        computation.node_embeddings(chosen, some_draws(graphs))
+    assert [len(part.signatures) for part in compiling.PARTS] == [1, 1]

@@ -1,23 +1,14 @@
-"""Shapes: what compiled code is told of a network, and where its parameters lie."""
+"""Shapes: what compiled code is told of a network."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from engine_truth import SMALL
 
 from phist.engine.function import shape_of
-from phist.engine.shape import layout_weights, padded
-from phist.engine.vectors import LANES
+from phist.engine.shape import padded
 from phist.nn.network import make_network
-
-CONFIGS = {
-    "small": SMALL,
-    "one layer": replace(SMALL, orders=(3,), channels=(17,)),
-    "three layers": replace(SMALL, orders=(1, 4, 2), channels=(16, 1, 33)),
-    "sums": replace(SMALL, aggregation="sum"),
-}
 
 
 def shape(**options):
@@ -31,22 +22,6 @@ def test_widths_are_padded_to_whole_vectors(width, expected):
 
 def test_nothing_needs_no_padding():
     assert padded(0) == 0
-
-
-@pytest.mark.parametrize("name", CONFIGS)
-@pytest.mark.parametrize("on_embeddings", [False, True])
-def test_parameters_lie_apart_in_order_and_on_whole_vectors(name, on_embeddings):
-    config = CONFIGS[name]
-    own = shape_of(make_network(config, 2, seed=0))
-    total, matrices, transposes, biases = layout_weights(own, on_embeddings)
-    widths = own.widths.tolist()
-    below = own.bins.number * widths[-1] if on_embeddings else 1
-    begins = np.stack([matrices, transposes, biases], 1).ravel().tolist()
-    needed = []
-    for order, before, width in zip(config.orders, [below, *widths], widths, strict=False):
-        needed += [order * before * width, order * before * width, width]
-    for (begin, end), size in zip(pairwise([*begins, total]), needed, strict=True):
-        assert begin % LANES == 0 and size <= end - begin < size + LANES
 
 
 def test_reach_is_the_hops_of_all_layers():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from phist.engine.statistics import begin_slopes, finish_graphs, learn_graphs, learn_nodes, settle
+from phist.engine.statistics import learn_graphs, learn_nodes, settle
 from phist.nn.normalization import RunningStandardizer
 
 BINS, CHANNELS, WIDTH, GRAPHS = 3, 5, 16, 7
@@ -38,25 +38,11 @@ def test_settled_shift_and_scale_standardise_as_the_reference(standardizer):
     np.testing.assert_allclose((turned(values.numpy()) - shift) * scale, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_embeddings_of_graphs_are_standardised_and_turned(standardizer):
-    values, found = standard(GRAPHS, SIZE), np.empty((GRAPHS, SIZE), np.float32)
-    scale = 1 / np.sqrt(standardizer.variance.numpy() + np.float32(standardizer.epsilon))
-    finish_graphs(turned(values.numpy()).ravel(), BINS, WIDTH, standardizer.mean.numpy(), scale, found)
-    np.testing.assert_allclose(found, standardizer.standardize(values).numpy(), rtol=1e-5, atol=1e-6)
-
-
-def test_slopes_go_the_same_way_back():
-    gradient, scale = standard(GRAPHS, SIZE).numpy(), np.linspace(1, 2, SIZE, dtype=np.float32)
-    slopes = np.full(GRAPHS * BINS * WIDTH, 7, np.float32)
-    begin_slopes(gradient, BINS, WIDTH, scale, slopes)
-    np.testing.assert_allclose(slopes.reshape(GRAPHS, -1), turned(gradient * scale), rtol=1e-6)
-
-
 def test_graphs_are_learnt_from_as_the_reference_does(standardizer):
     values = standard(GRAPHS, SIZE) * 3 - 1
     mean, variance = standardizer.mean.numpy().copy(), standardizer.variance.numpy().copy()
     standardizer(values)
-    learn_graphs(turned(values.numpy()).ravel(), GRAPHS, BINS, WIDTH, 0.5, mean, variance)
+    learn_graphs(turned(values.numpy()).ravel(), BINS, WIDTH, 0.5, mean, variance)
     np.testing.assert_allclose(mean, standardizer.mean.numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(variance, standardizer.variance.numpy(), rtol=1e-5)
 
@@ -76,14 +62,14 @@ def test_nodes_are_learnt_from_as_the_reference_does_whatever_thread_had_them(st
 
 def test_first_step_goes_all_the_way():
     values, mean, variance = standard(GRAPHS, SIZE).numpy() * 3 - 1, np.zeros(SIZE, np.float32), np.ones(SIZE, np.float32)
-    learn_graphs(turned(values).ravel(), GRAPHS, BINS, WIDTH, 1.0, mean, variance)
+    learn_graphs(turned(values).ravel(), BINS, WIDTH, 1.0, mean, variance)
     np.testing.assert_allclose(mean, values.mean(0), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(variance, values.var(0), rtol=1e-5)
 
 
 def test_a_graph_alone_has_no_variance():
     mean, variance = np.zeros(SIZE, np.float32), np.ones(SIZE, np.float32)
-    learn_graphs(turned(standard(1, SIZE).numpy()).ravel(), 1, BINS, WIDTH, 1.0, mean, variance)
+    learn_graphs(turned(standard(1, SIZE).numpy()).ravel(), BINS, WIDTH, 1.0, mean, variance)
     assert (variance == 0).all()
 
 
