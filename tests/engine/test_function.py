@@ -21,6 +21,7 @@ from engine_truth import (
 
 from phist.engine import function
 from phist.engine.computation import Fused, Reference
+from phist.engine.shape import Standardizer
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 
@@ -240,22 +241,31 @@ def test_step_and_tensors_agree(graphs, network, threads):
         assert (one.grad - other.grad).abs().max() <= 1e-4 * largest
 
 
-def test_gradients_of_a_step_outlive_the_next_one(graphs, network):
-    computation = fused_computation(network, graphs)
-    computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
-    kept = [part.grad for part in computation.network.parameters()]
-    before = [part.clone() for part in kept]
-    computation.learn(EVERYTHING, some_draws(graphs, seed=1), EVERYTHING % CLASSES, EVEN)
-    assert all(torch.equal(one, other) for one, other in zip(kept, before, strict=True))
-
-
 def test_gradients_of_a_step_replace_those_before(graphs, network):
     computation = fused_computation(network, graphs)
     computation.network.eval()
     found = []
     for _ in range(2):
         computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
-        found.append([part.grad for part in computation.network.parameters()])
+        found.append([part.grad.clone() for part in computation.network.parameters()])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+def test_gradients_of_tensors_and_of_steps_do_not_get_in_each_others_way(graphs, network):
+    computation = fused_computation(network, graphs)
+    computation.network.eval()
+    by_tensors = gradients(computation.network, computation.scores(EVERYTHING, some_draws(graphs)).square().sum())
+    before = [part.clone() for part in by_tensors]
+    computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
+    assert all(torch.equal(one, other) for one, other in zip(by_tensors, before, strict=True))
+
+
+def test_only_the_proportion_of_weights_matters(graphs, network):
+    weights, found = np.array([1.0, 0.5, 2.0, 0.25], np.float32), []
+    for factor in (1, 8):
+        computation = fused_computation(network, graphs)
+        loss, _ = computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, factor * weights)
+        found.append([torch.tensor(loss), *(part.grad for part in computation.network.parameters())])
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
 
 
@@ -295,6 +305,34 @@ def test_step_gives_its_memory_back(graphs, network):
     for _ in range(3):
         computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % 3, np.ones(4, np.float32))
     assert len(computation.fused._memories) == 1
+
+
+# Orders of embeddings --------------------------------------------------------------------------------------------------
+
+
+def some_standardizer(fused):
+    rng, size = np.random.default_rng(0), fused.bins * fused.width
+    return Standardizer(rng.standard_normal(size).astype(np.float32), rng.uniform(0.5, 2, size).astype(np.float32))
+
+
+def test_histograms_are_standardised_and_turned(graphs, network):
+    fused = fused_computation(network, graphs).fused
+    standardizer, channels = some_standardizer(fused), SMALL.channels[-1]
+    histograms = np.random.default_rng(1).standard_normal((3, fused.bins, fused.width)).astype(np.float32)
+    found = fused.to_torch(histograms.ravel(), standardizer).reshape(3, channels, fused.bins)
+    shift, scale = (part.reshape(fused.bins, fused.width) for part in standardizer)
+    np.testing.assert_allclose(found, ((histograms - shift) * scale)[:, :, :channels].transpose(0, 2, 1), rtol=1e-6)
+
+
+def test_slopes_go_the_same_way_back_and_padding_gets_none(graphs, network):
+    fused = fused_computation(network, graphs).fused
+    standardizer, channels = some_standardizer(fused), SMALL.channels[-1]
+    gradient = np.random.default_rng(1).standard_normal((3, channels * fused.bins)).astype(np.float32)
+    slopes = fused.from_torch(gradient, standardizer).reshape(3, fused.bins, fused.width)
+    scale = standardizer.scale.reshape(fused.bins, fused.width)[:, :channels]
+    expected = gradient.reshape(3, channels, fused.bins).transpose(0, 2, 1) * scale
+    np.testing.assert_allclose(slopes[:, :, :channels], expected, rtol=1e-6)
+    assert channels < fused.width and (slopes[:, :, channels:] == 0).all()
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------
@@ -350,18 +388,18 @@ def test_error_in_a_thread_comes_through_and_the_next_pass_is_right(graphs, netw
     with torch.no_grad():
         expected = computation.scores(EVERYTHING, draws)
         with monkeypatch.context() as patch:
-            patch.setattr(function, "forward", failing(function.forward, bad))
+            patch.setattr(function, "run_share", failing(function.run_share, bad))
             with pytest.raises(MemoryError):
                 computation.scores(EVERYTHING, draws)
         assert torch.equal(computation.scores(EVERYTHING, draws), expected)
 
 
-def failing(forward, bad):
+def failing(run_share, bad):
     """The pass of one of two threads ends in an error."""
 
-    def call(share, *arguments):
-        if (3 in share.tolist()) == (bad == 0):  # the largest graph is in the first share
+    def call(number, *arguments):
+        if number == bad:
             raise MemoryError
-        return forward(share, *arguments)
+        run_share(number, *arguments)
 
     return call

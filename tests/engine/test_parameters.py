@@ -7,9 +7,12 @@ import pytest
 import torch
 from engine_truth import SMALL
 
-from phist.engine.function import FusedNetwork
+from phist.engine.function import shape_of
+from phist.engine.parameters import FlatViews, Parameters
+from phist.engine.vectors import LANES
 from phist.nn.network import make_network
 
+CLASSES = 3
 CONFIGS = {
     "small": SMALL,
     "one layer": replace(SMALL, orders=(3,), channels=(17,)),
@@ -19,70 +22,185 @@ CONFIGS = {
 }
 
 
-def levels(config):
-    fused = FusedNetwork(make_network(config, 2, seed=0))
-    half = len(fused.parameters) // 2
-    parts = [part.detach() for part in fused.parameters]
-    return [(fused.node_level, parts[:half]), (fused.graph_level, parts[half:])]
+def parameters_of(config):
+    network = make_network(config, CLASSES, seed=0)
+    layers = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
+    parameters = Parameters(shape_of(network), config.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
+    parameters.read()
+    return parameters
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_parameters_come_back_as_they_went(name):
-    for level, parameters in levels(CONFIGS[name]):
-        for found, expected in zip(level.unpack(level.pack(parameters).values), parameters, strict=True):
-            assert torch.equal(found, expected)
+def areas(config):
+    """Of each level its weights and, for every layer, rows and columns of the padded matrix and its width."""
+    shape, parameters = shape_of(make_network(config, CLASSES, seed=0)), parameters_of(config)
+    orders, widths, bins = shape.orders.tolist(), shape.widths.tolist(), shape.bins.number
+    above = [(order * below, width, width) for order, below, width in zip(orders[1:], widths, widths[1:], strict=False)]
+    first = [(orders[0], widths[0], widths[0]), (bins * widths[-1], orders[0] * widths[0], widths[0])]
+    return [(parameters.node, [first[0], *above]), (parameters.graph, [first[1], *above])]
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_padding_is_zero(name):
-    for level, parameters in levels(CONFIGS[name]):
-        values = level.pack([torch.ones_like(part) for part in parameters]).values
-        matrices = sum(part.numel() for part in parameters[::2])
-        assert (values == 1).sum() == 2 * matrices + sum(part.numel() for part in parameters[1::2])  # and the transposes
-        assert set(np.unique(values)) <= {0, 1}
+@pytest.fixture(params=CONFIGS)
+def config(request):
+    return CONFIGS[request.param]
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_transposes_stand_beside_their_matrices(name):
-    for level, parameters in levels(CONFIGS[name]):
-        weights = level.pack(parameters)
-        for layer, width in enumerate(level.widths):
-            begin, turned = int(weights.matrices[layer]), int(weights.transposes[layer])
-            if layer:
-                rows, columns = level.orders[layer] * level.widths[layer - 1], width
-            elif level.on_embeddings:
-                rows, columns = level.bins * level.widths[-1], level.orders[0] * width
-            else:
-                rows, columns = level.orders[0], width
-            matrix = weights.values[begin : begin + rows * columns].reshape(rows, columns)
-            np.testing.assert_array_equal(weights.values[turned : turned + rows * columns].reshape(columns, rows), matrix.T)
+# To compiled code -----------------------------------------------------------------------------------------------------
 
 
-def test_parameters_are_packed_anew_for_every_pass():
-    for level, parameters in levels(SMALL):
-        before = level.pack(parameters).values.copy()
-        level.pack([2 * part for part in parameters])
-        np.testing.assert_array_equal(level.weights.values, 2 * before)
+def test_parameters_come_back_as_they_went(config):
+    parameters = parameters_of(config)
+    for found, expected in zip(parameters.collect(parameters.node.values[None]), parameters.tensors, strict=True):
+        assert torch.equal(found, expected)
 
 
-def test_every_parameter_has_a_place_of_its_own():
-    for level, parameters in levels(SMALL):
-        found = level.unpack(np.arange(level.size, dtype=np.float32))
-        places = np.concatenate([part.numpy().ravel() for part in found])
-        assert len(np.unique(places)) == len(places) == sum(part.numel() for part in parameters)
+def test_levels_and_head_lie_in_one_array():
+    parameters = parameters_of(SMALL)
+    assert parameters.node.values is parameters.graph.values is parameters.head.values
+    assert len(parameters.node.values) == parameters.size
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_gradients_have_the_shapes_of_their_parameters(name):
-    for level, parameters in levels(CONFIGS[name]):
-        assert [part.shape for part in level.unpack(np.zeros(level.size, np.float32))] == [part.shape for part in parameters]
+def test_padding_is_zero(config):
+    parameters = parameters_of(config)
+    with torch.no_grad():
+        for tensor in parameters.tensors:
+            tensor.fill_(1)
+    parameters.read()
+    values, convolutions = parameters.node.values, parameters.tensors[:-2]
+    matrices, everything = sum(part.numel() for part in convolutions[::2]), sum(part.numel() for part in parameters.tensors)
+    assert (values == 1).sum() == everything + matrices  # matrices stand there twice, as their transposes too
+    assert set(np.unique(values)) <= {0, 1}
+
+
+def test_transposes_stand_beside_their_matrices(config):
+    for weights, sizes in areas(config):
+        for layer, (rows, columns, _) in enumerate(sizes):
+            begin, turned, area = int(weights.matrices[layer]), int(weights.transposes[layer]), rows * columns
+            matrix = weights.values[begin : begin + area].reshape(rows, columns)
+            assert matrix.any()
+            np.testing.assert_array_equal(weights.values[turned : turned + area].reshape(columns, rows), matrix.T)
+
+
+def test_everything_lies_apart_in_order_and_on_whole_vectors(config):
+    parameters, begins, needed = parameters_of(config), [], []
+    for weights, sizes in areas(config):
+        for layer, (rows, columns, width) in enumerate(sizes):
+            begins += [weights.matrices[layer], weights.transposes[layer], weights.biases[layer]]
+            needed += [rows * columns, rows * columns, width]
+    head = parameters.head
+    begins += [head.matrix, head.bias]
+    needed += [head.n_classes * areas(config)[1][1][0][0], head.n_classes]
+    for begin, end, size in zip(begins, [*begins[1:], parameters.size], needed, strict=True):
+        assert begin % LANES == 0 and size <= end - begin < size + LANES
+
+
+def test_every_parameter_has_a_place_of_its_own(config):
+    parameters = parameters_of(config)
+    count = sum(part.numel() for part in parameters.tensors)
+    assert len(np.unique(parameters.places)) == len(parameters.places) == count
 
 
 def test_embeddings_meet_the_rows_of_their_own_channel_and_bin():
-    (_, _), (level, parameters) = levels(SMALL)
-    weights, (order, channels, bins) = level.pack(parameters), (SMALL.orders[0], SMALL.channels[-1], SMALL.bins)
-    rows, outputs = bins * level.widths[-1], level.widths[0]
-    matrix = weights.values[: rows * order * outputs].reshape(bins, level.widths[-1], order, outputs)
-    expected = parameters[0].numpy().reshape(order, channels, bins, SMALL.channels[0])
+    parameters, (order, channels, bins) = parameters_of(SMALL), (SMALL.orders[0], SMALL.channels[-1], SMALL.bins)
+    begin = int(parameters.graph.matrices[0])
+    matrix = parameters.graph.values[begin : begin + bins * LANES * order * LANES].reshape(bins, LANES, order, LANES)
+    weight = parameters.tensors[2 * len(SMALL.orders)].detach().numpy().reshape(order, channels, bins, SMALL.channels[0])
     for number, channel, term in [(0, 0, 0), (2, 1, 1), (bins - 1, channels - 1, order - 1)]:
-        np.testing.assert_array_equal(matrix[number, channel, term, : SMALL.channels[0]], expected[term, channel, number])
+        np.testing.assert_array_equal(matrix[number, channel, term, : SMALL.channels[0]], weight[term, channel, number])
+
+
+def test_head_meets_the_embeddings_in_the_order_of_the_engine():
+    parameters, (channels, bins) = parameters_of(SMALL), (SMALL.channels[-1], SMALL.bins)
+    head = parameters.head
+    matrix = head.values[head.matrix : head.matrix + CLASSES * bins * LANES].reshape(CLASSES, bins, LANES)
+    expected = parameters.tensors[-2].detach().numpy().reshape(CLASSES, channels, bins).swapaxes(1, 2)
+    np.testing.assert_array_equal(matrix[:, :, :channels], expected)
+    np.testing.assert_array_equal(head.values[head.bias : head.bias + CLASSES], parameters.tensors[-1].detach().numpy())
+
+
+def test_parameters_are_read_anew():
+    parameters = parameters_of(SMALL)
+    before = parameters.node.values.copy()
+    with torch.no_grad():
+        for tensor in parameters.tensors:
+            tensor.mul_(2)
+    parameters.read()
+    np.testing.assert_array_equal(parameters.node.values, 2 * before)
+
+
+def test_parameters_that_moved_to_other_memory_are_found():
+    parameters = parameters_of(SMALL)
+    before = parameters.node.values.copy()
+    for tensor in parameters.tensors:
+        tensor.data = 3 * tensor.data
+    parameters.read()
+    np.testing.assert_array_equal(parameters.node.values, 3 * before)
+
+
+# Gradients ------------------------------------------------------------------------------------------------------------
+
+
+def thread_gradients(parameters, threads=3):
+    """Whole numbers, so that sums in any order are the same; padding has some too, which nobody may see."""
+    return np.random.default_rng(0).integers(-9, 9, (threads, parameters.size)).astype(np.float32)
+
+
+def test_gradients_of_all_threads_add_up():
+    parameters = parameters_of(SMALL)
+    gradients = thread_gradients(parameters)
+    apart = [parameters.collect(gradients[[thread]]) for thread in range(3)]
+    for found, *parts in zip(parameters.collect(gradients), *apart, strict=True):
+        assert torch.equal(found, sum(parts))
+
+
+def test_gradients_have_the_shapes_of_their_parameters(config):
+    parameters = parameters_of(config)
+    found = parameters.collect(thread_gradients(parameters))
+    assert [part.shape for part in found] == [part.shape for part in parameters.tensors]
+
+
+def test_collected_gradients_have_memory_of_their_own():
+    parameters = parameters_of(SMALL)
+    gradients = thread_gradients(parameters)
+    first = parameters.collect(gradients)
+    before = [part.clone() for part in first]
+    parameters.collect(2 * gradients)
+    assert all(torch.equal(one, other) for one, other in zip(first, before, strict=True))
+
+
+def test_gradients_are_handed_over_to_their_parameters():
+    parameters = parameters_of(SMALL)
+    gradients = thread_gradients(parameters)
+    parameters.hand_over(gradients)
+    for tensor, expected in zip(parameters.tensors, parameters.collect(gradients), strict=True):
+        assert torch.equal(tensor.grad, expected)
+
+
+def test_what_is_handed_over_replaces_what_was_there_even_if_it_was_cleared():
+    parameters = parameters_of(SMALL)
+    gradients = thread_gradients(parameters)
+    parameters.hand_over(gradients)
+    parameters.tensors[0].grad = None
+    parameters.tensors[1].grad = torch.full_like(parameters.tensors[1], 7)
+    parameters.hand_over(2 * gradients)
+    for tensor, expected in zip(parameters.tensors, parameters.collect(2 * gradients), strict=True):
+        assert torch.equal(tensor.grad, expected)
+
+
+# Views ----------------------------------------------------------------------------------------------------------------
+
+
+def test_views_share_the_memory_of_their_tensors():
+    tensors = [torch.zeros(2, 3), torch.zeros(()), torch.zeros(4, dtype=torch.int64)]
+    views = FlatViews().of(tensors)
+    for view in views:
+        view[:] = 5
+    assert [len(view) for view in views] == [6, 1, 4]
+    assert all((tensor == 5).all() for tensor in tensors)
+
+
+def test_views_are_made_anew_only_when_a_tensor_has_moved():
+    tensors, views = [torch.zeros(2), torch.zeros(3)], FlatViews()
+    first = views.of(tensors)
+    assert views.of(tensors) is first
+    tensors[1] = torch.ones(3)
+    assert views.of(tensors)[1].tolist() == [1, 1, 1]

@@ -1,37 +1,181 @@
-"""Shares of work: complete, balanced, and errors come through."""
+"""Shares of work: complete, balanced, done once in every round; errors come through and the team works on."""
 
+import gc
+import time
+import weakref
+from threading import Event, Thread, current_thread, get_ident
+
+import numba
 import numpy as np
 import pytest
 
-from phist.engine.threads import run_shares, share_out
+from phist.engine import signals as own
+from phist.engine.signals import APART
+from phist.engine.threads import Team, run_shares, share_out
+
+ASLEEP = 0.05  # seconds: helpers watch for some milliseconds
+
+
+@numba.njit(nogil=True)
+def count(signals, number, this_round, counts):
+    """A share as compiled code does it: announced, worked on, told."""
+    own.begin_share(signals, number, this_round)
+    counts[number * APART] += 1
+    own.end_share(signals, number, this_round)
+
+
+def run_rounds(counts, rounds, pause=0.0):
+    threads = len(counts) // APART
+    for _ in range(rounds):
+        run_shares(lambda number, signals, this_round: count(signals, number, this_round, counts), threads)
+        if pause:
+            time.sleep(pause)
+    return counts[::APART].tolist()
+
+
+# Sharing out ----------------------------------------------------------------------------------------------------------
+
+
+def positions(shares):
+    return [shares.order[begin:end].tolist() for begin, end in zip(shares.ptr[:-1], shares.ptr[1:], strict=True)]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 10])
 def test_every_position_is_in_one_share(threads):
     shares = share_out(np.random.default_rng(0).integers(0, 100, 7), threads)
-    assert len(shares) == min(threads, 7)
-    assert sorted(np.concatenate(shares).tolist()) == list(range(7))
+    assert len(positions(shares)) == min(threads, 7)
+    assert sorted(shares.order.tolist()) == list(range(7))
+    assert shares.ptr[0] == 0 and shares.ptr[-1] == 7
 
 
 def test_costs_are_balanced():
     cost = np.array([8, 1, 7, 2, 6, 3, 5, 4])
-    assert [cost[share].sum() for share in share_out(cost, 2)] == [18, 18]
+    assert [cost[share].sum() for share in positions(share_out(cost, 2))] == [18, 18]
+
+
+def test_costly_positions_come_first():
+    cost = np.array([1, 9, 4, 4, 7])
+    assert positions(share_out(cost, 1)) == [[1, 4, 2, 3, 0]]
+    assert positions(share_out(cost, 2)) == [[1, 3], [4, 2, 0]]
 
 
 def test_shares_depend_on_costs_alone():
     cost = np.array([3, 3, 3, 1, 1])
-    assert [share.tolist() for share in share_out(cost, 2)] == [share.tolist() for share in share_out(cost.copy(), 2)]
+    assert positions(share_out(cost, 2)) == positions(share_out(cost.copy(), 2))
 
 
-def test_every_share_is_worked_on_once():
+@pytest.mark.parametrize("threads", [1, 3])
+def test_nothing_to_do_is_one_empty_share(threads):
+    assert positions(share_out(np.empty(0, np.int64), threads)) == [[]]
+
+
+# Rounds ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_every_share_is_worked_on_once(threads):
     done = []
-    run_shares(done.append, 4)
-    assert sorted(done) == [0, 1, 2, 3]
+    run_shares(lambda number, signals, this_round: done.append(number), threads)
+    assert sorted(done) == list(range(threads))
+
+
+def test_first_share_is_the_callers_and_the_others_have_threads_of_their_own():
+    threads = {}
+    run_shares(lambda number, signals, this_round: threads.update({number: get_ident()}), 3)
+    assert threads[0] == get_ident()
+    assert len(set(threads.values())) == 3
+
+
+def test_same_helpers_come_again():
+    seen = set()
+    for _ in range(5):
+        run_shares(lambda number, signals, this_round: seen.add(current_thread()), 2)
+    assert len(seen) == 2
+
+
+def test_rounds_are_counted_and_the_same_for_all():
+    team, seen = Team(3), []
+    for _ in range(4):
+        team.run(lambda number: seen.append(team.round))
+    assert seen == sorted([1, 2, 3, 4] * 3)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_many_rounds_in_quick_succession_are_all_worked_on(threads):
+    assert run_rounds(np.zeros(threads * APART, np.int64), 200) == [200] * threads
+
+
+def test_rounds_of_work_that_never_signals_are_all_worked_on():
+    counts = [0, 0, 0]
+
+    def work(number, signals, this_round):
+        counts[number] += 1
+
+    for _ in range(200):
+        run_shares(work, 3)
+    assert counts == [200] * 3
+
+
+def test_rounds_after_a_pause_wake_the_helpers():
+    assert run_rounds(np.zeros(2 * APART, np.int64), 4, pause=ASLEEP) == [4, 4]
+
+
+def test_rounds_about_when_helpers_fall_asleep_are_all_worked_on():
+    counts = np.zeros(2 * APART, np.int64)
+    for pause in np.linspace(0.2e-3, 4e-3, 40):
+        run_rounds(counts, 1, pause)
+    assert counts[::APART].tolist() == [40, 40]
+
+
+def test_leader_waits_for_a_helper_that_takes_long():
+    done = []
+
+    def work(number, signals, this_round):
+        if number:
+            time.sleep(0.02)
+            done.append(number)
+
+    run_shares(work, 2)
+    assert done == [1]
+
+
+def test_helper_waits_for_a_leader_that_takes_long():
+    counts = np.zeros(2 * APART, np.int64)
+
+    def work(number, signals, this_round):
+        if number == 0:
+            time.sleep(0.02)
+        count(signals, number, this_round, counts)
+
+    for _ in range(3):
+        run_shares(work, 2)
+    assert counts[::APART].tolist() == [3, 3]
+
+
+def test_teams_of_several_sizes_take_turns():
+    counts = {threads: np.zeros(threads * APART, np.int64) for threads in (1, 2, 3)}
+    for _ in range(20):
+        for own_counts in counts.values():
+            run_rounds(own_counts, 1)
+    assert [own_counts[::APART].tolist() for own_counts in counts.values()] == [[20], [20] * 2, [20] * 3]
+
+
+def test_several_threads_lead_teams_of_their_own():
+    counts = [np.zeros(2 * APART, np.int64) for _ in range(3)]
+    leaders = [Thread(target=run_rounds, args=(own_counts, 50), daemon=True) for own_counts in counts]
+    for leader in leaders:
+        leader.start()
+    for leader in leaders:
+        leader.join(60)
+    assert [own_counts[::APART].tolist() for own_counts in counts] == [[50, 50]] * 3
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [0, 1, 3])
 def test_error_in_any_thread_comes_through(bad):
-    def work(number):
+    def work(number, signals, this_round):
         if number == bad:
             raise ValueError(f"share {number}")
 
@@ -39,9 +183,78 @@ def test_error_in_any_thread_comes_through(bad):
         run_shares(work, 4)
 
 
-def test_threads_work_on_after_an_error():
+@pytest.mark.parametrize("bad", [0, 1])
+@pytest.mark.parametrize("pause", [0, ASLEEP])
+def test_threads_work_on_after_an_error(bad, pause):
+    def fail(number, signals, this_round):
+        if number == bad:
+            raise ZeroDivisionError
+        count(signals, number, this_round, np.zeros(2 * APART, np.int64))
+
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            run_shares(fail, 2)
+        time.sleep(pause)
+        assert run_rounds(np.zeros(2 * APART, np.int64), 5) == [5, 5]
+
+
+def test_helpers_are_done_before_an_error_of_the_leader_comes_through():
+    begun, done = Event(), []
+
+    def work(number, signals, this_round):
+        if number == 0:
+            begun.wait(10)
+            raise ZeroDivisionError
+        begun.set()
+        time.sleep(0.02)
+        done.append(number)
+
     with pytest.raises(ZeroDivisionError):
-        run_shares(lambda number: 1 // (1 - number), 2)
-    done = []
-    run_shares(done.append, 2)
-    assert sorted(done) == [0, 1]
+        run_shares(work, 2)
+    assert done == [1]
+
+
+def test_error_of_the_leader_comes_first():
+    def work(number, signals, this_round):
+        raise ValueError(f"share {number}")
+
+    with pytest.raises(ValueError, match="share 0"):
+        run_shares(work, 2)
+
+
+@pytest.mark.parametrize("pause", [0, ASLEEP])
+def test_round_that_was_interrupted_before_all_had_begun_does_not_upset_the_next_ones(pause, monkeypatch):
+    team, counts = Team(3), np.zeros(3 * APART, np.int64)
+    team.run(lambda number: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(team._helpers[1], "start", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            team.run(lambda number: None)
+    time.sleep(pause)
+    for number in range(1, 101):
+        team.run(lambda share: count(team.signals, share, team.round, counts))
+        assert counts[::APART].tolist() == [number] * 3
+
+
+def interrupt(this_round, work):
+    raise KeyboardInterrupt
+
+
+# What stays behind ----------------------------------------------------------------------------------------------------
+
+
+class Work:
+    """Work that holds memory."""
+
+    def __call__(self, number, signals, this_round):
+        pass
+
+
+def test_work_that_is_done_is_let_go():
+    work = Work()
+    run_shares(work, 2)
+    held = weakref.ref(work)
+    del work
+    time.sleep(ASLEEP)
+    gc.collect()
+    assert held() is None

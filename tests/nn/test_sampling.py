@@ -6,7 +6,7 @@ import torch
 
 from phist.errors import ConfigError
 from phist.nn.batch import Batch
-from phist.nn.sampling import Roots, RootSampler, all_roots
+from phist.nn.sampling import Draws, Roots, RootSampler, all_roots
 
 SIZES = [5, 1, 40, 5]
 
@@ -98,3 +98,20 @@ def test_split_keeps_every_slot_in_order(batch):
 def test_impossible_samplers_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):
         RootSampler(**options)
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0, 4), (0, 2), (1, 2), (2, 4), (3, 3)])
+def test_part_of_draws_is_that_of_its_graphs(begin, end):
+    draws = RootSampler(count=6).draw(np.array(SIZES), np.random.default_rng(0))
+    part = draws.part(begin, end)
+    assert isinstance(part, Draws) and part.ptr[0] == 0 and len(part.ptr) == end - begin + 1
+    assert len(part.nodes) == len(part.counts) == part.ptr[-1]
+    for graph in range(begin, end):
+        own, whole = slice(*part.ptr[graph - begin :][:2]), slice(*draws.ptr[graph:][:2])
+        np.testing.assert_array_equal(part.nodes[own], draws.nodes[whole])
+        np.testing.assert_array_equal(part.counts[own], draws.counts[whole])
+
+
+def test_parts_of_draws_keep_their_types():
+    draws = RootSampler(count=6).draw(np.array(SIZES), np.random.default_rng(0))
+    assert [array.dtype for array in draws.part(1, 3)] == [array.dtype for array in draws]

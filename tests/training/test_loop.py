@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from phist.engine.computation import Fused
 from phist.engine.optimizer import FusedAdamW
 from phist.errors import ConfigError, ModelFileError
 from phist.graphs.generate import make_planted_partitions
@@ -117,6 +118,28 @@ def test_gradient_clipping_bounds_a_step(monkeypatch):
     monkeypatch.setattr(FusedAdamW, "step_clipped", lambda self, limit: seen.append(limit) or step(self, limit))
     train(TrainingConfig(epochs=1, gradient_clip=0.25))
     assert set(seen) == {0.25}
+
+
+@pytest.mark.parametrize("batch_size", [5, 24, 100])
+def test_epoch_sees_every_graph_once_with_roots_of_its_own(batch_size, monkeypatch):
+    seen, learn = [], Fused.learn
+
+    def watched(self, chosen, draws, *labels):
+        seen.append((chosen, draws))
+        return learn(self, chosen, draws, *labels)
+
+    monkeypatch.setattr(Fused, "learn", watched)
+    train(TrainingConfig(epochs=2, batch_size=batch_size), validation=False)
+    steps = -(-24 // batch_size)
+    epochs = seen[:steps], seen[steps:]
+    for epoch in epochs:
+        assert sorted(np.concatenate([chosen for chosen, _ in epoch]).tolist()) == list(range(24))
+        for chosen, draws in epoch:
+            totals = np.add.reduceat(draws.counts, draws.ptr[:-1])
+            assert len(chosen) == len(totals) and (totals == SMALL.sampler.count).all()
+            assert draws.nodes.max() < 12
+    drawn = [np.concatenate([draws.nodes for _, draws in epoch]).tolist() for epoch in epochs]
+    assert drawn[0] != drawn[1]
 
 
 def test_weights_of_examples_enter_the_loss():
