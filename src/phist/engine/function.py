@@ -259,13 +259,19 @@ class _Call:
             self._open(keep=False, only_nodes=True)
             self._run(FORWARD)
             self._close()
-            nodes.learn(self.batch.moments, learn_nodes)
+            nodes.learn(self._exact_moments(), learn_nodes)
         if first[1]:
             self._open(keep=False)
             self._run(FORWARD)
             self._close()
             graphs.learn(self.batch.histograms, learn_graphs)
         return first
+
+    def _exact_moments(self) -> Array:
+        """Those of the drawn nodes in double precision: no mean is known yet about which single precision would do."""
+        shift, counts = self.network.node_standardizer.shift, self.draws.counts.astype(np.float64)
+        away = self.batch.nodes.reshape(-1, len(shift)).astype(np.float64) - shift
+        return np.concatenate([[counts.sum()], counts @ away, counts @ away**2])[None]
 
     def _learn_statistics(self, first: tuple[bool, bool]) -> None:
         """From this pass, unless they have learnt from it already."""
