@@ -36,7 +36,7 @@ class Team:
         """``work(0)`` here, and for each helper beside it; ``work`` ends with `begin_share` and `end_share` in compiled code."""
         self.round += 1
         for helper in self._helpers:
-            helper.start(work)
+            helper.start(self.round, work)
         try:
             work(0)
         finally:
@@ -48,39 +48,47 @@ class Team:
                 raise helper.error
 
 
+def _rest(number: int) -> None:
+    """What a helper is given while there is nothing to do."""
+
+
 class _Helper:
     """A thread that does its share of every round; between rounds it watches for the next, and soon goes to sleep."""
 
     def __init__(self, team: Team, number: int) -> None:
         self.error: BaseException | None = None
         self._signals, self._number = team.signals, number
-        self._work: Callable[[int], None] = lambda number: None
-        self._given, self._done, self._is_asleep = 0, 0, False
+        self._given: tuple[int, Callable[[int], None]] = 0, _rest  # round and work in one, so that nobody sees half of it
+        self._done, self._is_asleep = 0, False
         self._wake: SimpleQueue[None] = SimpleQueue()
         Thread(target=self._serve, daemon=True, name="phist").start()
 
-    def start(self, work: Callable[[int], None]) -> None:
-        self._work, self.error = work, None
-        self._given += 1  # before a look at whether it sleeps: it looks at this after lying down
+    def start(self, this_round: int, work: Callable[[int], None]) -> None:
+        self.error = None
+        self._given = this_round, work  # before a look at whether it sleeps: it looks at this after lying down
         if self._is_asleep:
             self._wake.put(None)
 
     def wait(self) -> None:
         """Until it has done its share."""
-        while self._signals[self._number * APART] < self._given:
+        this_round, _ = self._given
+        while self._signals[self._number * APART] < this_round:
             time.sleep(NAP)
+        self._given = this_round, _rest  # lets go of the work and all that it holds
 
     def _serve(self) -> None:
         while True:
             self._is_asleep = True
-            while self._given == self._done:
+            while self._given[0] == self._done:
                 self._wake.get()
             self._is_asleep = False
+            this_round, work = self._given
             try:
-                self._work(self._number)
+                work(self._number)
             except BaseException as error:
                 self.error = error
-            self._done += 1
+            del work
+            self._done = this_round
             self._signals[self._number * APART] = self._done
 
 
