@@ -16,9 +16,7 @@ class FusedAdamW(torch.optim.AdamW):
     torch's own step is made for tensors of millions; on these it is all preparation.
     """
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._memory: _Memory | None = None
+    _memory: "_Memory | None" = None  # copies begin without one: torch copies the state only, and theirs is filled from it
 
     @torch.no_grad()
     def step_clipped(self, clip: float | None) -> None:
