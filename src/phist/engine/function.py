@@ -163,6 +163,9 @@ class FusedNetwork:
 class _Call:
     """One pass over a batch: what the backward pass needs of the forward pass."""
 
+    network: Network
+    batch: Pass
+
     def __init__(self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws) -> None:
         self.fused, self.plan, self.draws = fused, plan, draws
         self.graphs = np.ascontiguousarray(graphs, np.int64)
@@ -203,7 +206,9 @@ class _Call:
         """Loss, hits and every thread's gradients."""
         first = self._settle_first()
         self._open(keep=True)
-        self.batch = self.batch._replace(targets=targets, weights=weights / weights.sum(), slopes=np.empty_like(self.batch.histograms))
+        self.batch = self.batch._replace(
+            targets=targets, weights=weights / weights.sum(), slopes=np.empty_like(self.batch.histograms)
+        )
         self._run(LEARN)
         self._close()
         self._learn_statistics(first)
@@ -236,7 +241,7 @@ class _Call:
             gradients=np.zeros((self.n_shares, parameters.size if keep else 0), np.float32),
         )
 
-    def _run(self, asked: np.int64) -> None:
+    def _run(self, asked: int) -> None:
         def work(number: int, signals: Array, this_round: int) -> None:
             run_share(
                 number, signals, this_round, asked, self.plan, self.network, self.batch, self.most_places, self.memories[number]

@@ -7,8 +7,6 @@ another graph, so a thread goes all the way there and back without meeting the o
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from phist.engine.bins import prepare_slopes
 from phist.engine.dense import accumulate, multiply
 from phist.engine.graph_level import Drawn, read_graph, take_read, unread_graph
@@ -26,9 +24,7 @@ from phist.nn.sampling import Draws
 
 STATES = 8  # what is remembered of a graph between the passes:
 KEPT, FLOATS, INTEGERS, N_PLACES, ENTRIES, ROOTS, FIRST_ROOT, READ = range(STATES)
-
-
-FORWARD, BACKWARD, LEARN = (np.int64(number) for number in range(3))  # what a thread is asked for; LEARN is all the way
+FORWARD, BACKWARD, LEARN = range(3)  # what a thread is asked for; LEARN is all the way
 
 
 class Pass(NamedTuple):
@@ -52,7 +48,15 @@ class Pass(NamedTuple):
 
 @compiled
 def run_share(
-    number: int, signals: Any, this_round: int, asked: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
+    number: int,
+    signals: Any,
+    this_round: int,
+    asked: int,
+    plan: Plan,
+    network: Network,
+    batch: Pass,
+    most_places: int,
+    memory: Memory,
 ) -> None:
     """The graphs of thread ``number``, forward, backward or both; most of the engine's code is compiled here, and once."""
     begin_share(signals, number, this_round)
@@ -274,7 +278,9 @@ def _forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass,
             products + states[place, FIRST_ROOT] * stride,
         )  # fmt: skip
         density = _density(shape.graph_density, n_nodes)
-        read_graph(shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory)
+        read_graph(
+            shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
+        )
         if keep_below < 0:
             memory.tops[0] = states[place, READ]
     return embeddings
@@ -302,9 +308,7 @@ def _backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass
             products + states[place, FIRST_ROOT] * stride,
         )  # fmt: skip
         density = _density(shape.graph_density, n_nodes)
-        unread_graph(
-            shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory
-        )
+        unread_graph(shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory)
 
     since = cycles()
     accumulate(floats, embeddings, n_roots, size, floats, products, stride, gradient, weights.matrices[0])

@@ -26,7 +26,9 @@ def learn_head(
         store(slopes, at + block, splat(single(0.0)))
     scores, best = np.empty(head.n_classes), 0
     for label in range(head.n_classes):
-        scores[label] = head.values[head.bias + label] + _dot(head.values, head.matrix + label * size, floats, embedding, size, lanes)
+        scores[label] = head.values[head.bias + label] + _dot(
+            head.values, head.matrix + label * size, floats, embedding, size, lanes
+        )
         if scores[label] > scores[best]:
             best = label
     highest, mass = scores[best], 0.0

@@ -28,9 +28,7 @@ class FusedAdamW(torch.optim.AdamW):
         memory.steps += 1
         factor = 1.0 if clip is None else min(1.0, clip / (math.sqrt(memory.gradient @ memory.gradient) + 1e-6))
         step = float(memory.steps[0])
-        rates = [
-            (group["lr"], group["weight_decay"], *group["betas"], group["eps"], step, factor) for group in self.param_groups
-        ]
+        rates = [(group["lr"], group["weight_decay"], *group["betas"], group["eps"], step, factor) for group in self.param_groups]
         _step(memory.values, memory.gradient, memory.mean, memory.square, memory.ptr, np.array(rates))
         memory.write()
 
@@ -56,7 +54,11 @@ class _Memory:
         begin = 0
         for number, part in enumerate(self.parameters):
             end = begin + part.numel()
-            shared = {"step": self.steps[number : number + 1], "exp_avg": self.mean[begin:end], "exp_avg_sq": self.square[begin:end]}
+            shared = {
+                "step": self.steps[number : number + 1],
+                "exp_avg": self.mean[begin:end],
+                "exp_avg_sq": self.square[begin:end],
+            }
             for name, array in shared.items():
                 tensor = torch.from_numpy(array).view(() if name == "step" else part.shape)
                 if name in state[part]:
