@@ -19,8 +19,6 @@ from engine_memory import peak_memory, reset_peak
 from engine_scaling import measure_point
 from engine_work import cycles_per_second, multiply_rate, needed_operations, printed_operations
 
-from phist.training.loop import _shuffled  # so that the steps that are counted are those that were taken
-
 MOST_OF_MEMORY = 0.9  # rather fail than drive the machine into swap
 
 
@@ -68,9 +66,11 @@ def _work(form: PhistForm) -> dict[str, Any]:
     trainer, config = form.trainer, form.task.preset
     plan, sizes = trainer.computation.plan, trainer.computation.sizes
     generator = np.random.default_rng((trainer.config.seed, form.epochs - 1))
+    order, size = generator.permutation(len(sizes)), config.training.batch_size  # as in training: the steps that were taken
+    drawn = config.network.sampler.draw(sizes[order], generator)
     needed, printed = [], []
-    for _, chosen in _shuffled(len(sizes), config.training.batch_size, generator):
-        draws = config.network.sampler.draw(sizes[chosen], generator)
+    for begin in range(0, len(order), size):
+        chosen, draws = order[begin : begin + size], drawn.part(begin, min(begin + size, len(order)))
         needed.append(needed_operations(config.network, plan, chosen, draws))
         printed.append(printed_operations(config.network, plan, chosen, draws))
     kinds = ("recursion", "linear", "bins", "total")
