@@ -78,7 +78,7 @@ class FlatViews:
     def of(self, tensors: Sequence[Tensor]) -> list[Array]:
         addresses = [tensor.data_ptr() for tensor in tensors]
         if addresses != self._addresses:
-            self._addresses, self._arrays = addresses, [tensor.detach().numpy().reshape(-1) for tensor in tensors]
+            self._addresses, self._arrays = addresses, [tensor.detach().view(-1).numpy() for tensor in tensors]
         return self._arrays
 
 

@@ -16,6 +16,7 @@ from phist.engine.vectors import cycles, inner, intrinsic
 APART = 16  # numbers from one cell to the next, so that no two share a line of a cache
 HELPER_WATCHES = 4_000_000  # processor cycles, some milliseconds: longer than what lies between two steps
 LEADER_WATCHES = 1_000_000
+CYCLES_A_LOOK = 10  # at least
 
 
 def make_signals(threads: int) -> NDArray[np.int64]:
@@ -52,10 +53,10 @@ def _set(typing_context: Any, signals: Any, number: Any, value: Any) -> Any:
 
 @inner
 def _watch(signals: Any, number: int, value: int, limit: int) -> None:
-    """Until the cell has ``value`` or more, or so many cycles have passed."""
-    begin = cycles()
-    while _look(signals, number) < value and cycles() - begin < limit:
-        pass
+    """Until the cell has ``value`` or more, or so many cycles have passed; not every processor shows its clock, hence the looks."""
+    begin, looks = cycles(), 0
+    while _look(signals, number) < value and cycles() - begin < limit and looks < limit // CYCLES_A_LOOK:
+        looks += 1
 
 
 @inner
