@@ -123,6 +123,18 @@ def test_a_study_is_run_and_recorded_beside_its_file(run, study):
     assert len(load_records(study.parent / "small")) == 20
 
 
+def test_what_to_type_next_is_said_and_works(run, study):
+    folder = study.parent / "small"
+    assert f"phist bench table {folder}" in run("bench", "run", study, "--jobs", 1).stdout.replace("\n", " ")
+    assert run("bench", "table", folder).exit_code == 0
+
+
+def test_a_finished_study_has_no_time_left(run, study):
+    assert "time left: unknown" in run("bench", "status", study).stdout
+    run("bench", "run", study, "--jobs", 1)
+    assert "time left: none" in run("bench", "status", study).stdout
+
+
 def test_what_is_recorded_is_not_run_again(run, study):
     run("bench", "run", study, "--jobs", 1)
     assert "20 done, 0 to run" in run("bench", "run", study, "--jobs", 1).stdout

@@ -35,9 +35,20 @@ def test_other_protocols_are_told(run, tmp_path):
     assert "protocol fair" in run("bench", "diff", *folders).stdout
 
 
-def test_folders_without_records_are_said_to_be_empty(run, tmp_path):
-    assert "neither" in run("bench", "diff", tmp_path, tmp_path).stdout
+def test_what_incomplete_means_is_said_where_something_is(run, folders):
+    assert "[n/m]" in run("bench", "diff", *folders).stdout
+    assert "[n/m]" not in run("bench", "diff", folders[0], folders[0]).stdout
 
 
-def test_a_missing_folder_is_refused(refused, tmp_path):
-    assert "no folder" in refused("bench", "diff", tmp_path, tmp_path / "none")
+def test_a_folder_without_records_is_refused(refused, folders, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "empty has no records" in refused("bench", "diff", folders[0], tmp_path / "empty")
+
+
+def test_folders_in_which_everything_failed_are_told(run, tmp_path):
+    folder = write_records(tmp_path / "failed", [make_record(status="failed", reason="no memory")])
+    assert "neither" in run("bench", "diff", folder, folder).stdout
+
+
+def test_a_missing_folder_is_refused(refused, folders, tmp_path):
+    assert "no folder" in refused("bench", "diff", folders[0], tmp_path / "none")

@@ -27,6 +27,13 @@ def test_differences_are_against_the_chosen_method(run, folder):
     assert result.stdout.startswith("gcn minus others")
 
 
+def test_a_small_study_can_have_a_small_table(run, tmp_path):
+    folder = write_records(tmp_path / "own", make_records([15] * 10, method="ltp"))
+    assert "wl-subtree" in run("bench", "table", folder).stdout
+    text = run("bench", "table", folder, "--measured").stdout
+    assert "\nltp " in text and "wl-subtree" not in text and "ENZYMES" not in text
+
+
 def test_several_folders_make_one_table(run, folder, tmp_path):
     more = write_records(tmp_path / "more", make_records([15] * 10, method="ltp"))
     assert "\nltp " in run("bench", "table", folder, more).stdout
@@ -67,6 +74,21 @@ def test_mixed_protocols_must_be_told_apart(refused, run, tmp_path):
 )
 def test_what_makes_no_sense_is_refused(refused, arguments, message):
     assert message in refused("bench", "table", *arguments)
+
+
+def test_a_folder_without_records_is_refused(refused, tmp_path):
+    assert "has no records; 'phist bench run' makes them" in refused("bench", "table", tmp_path)
+
+
+def test_a_protocol_without_records_is_named(refused, folder):
+    assert "no records of the protocol 'fair' with --no-duplicates" in refused(
+        "bench", "table", folder, "--protocol", "fair", "--no-duplicates"
+    )
+
+
+def test_a_study_in_place_of_its_records_is_refused(refused, tmp_path):
+    (tmp_path / "paper.toml").touch()
+    assert "paper.toml is a file; give the folder of records" in refused("bench", "table", tmp_path / "paper.toml")
 
 
 def test_an_unknown_method_to_compare_with_is_refused(refused, folder):

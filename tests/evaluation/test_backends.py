@@ -72,6 +72,10 @@ def test_workers_that_cannot_be_are_refused(settings, message):
         Workers(**settings)
 
 
+def test_no_cluster_is_asked_for_where_there_is_nothing_to_compute():
+    assert list(compute(run_cell, [], Workers(backend="dask", address="127.0.0.1:1"))) == []
+
+
 def test_jobs_and_threads_fill_the_cores_and_no_more():
     assert Workers().processes == usable_cores()
     assert Workers(threads=usable_cores()).processes == 1

@@ -17,6 +17,7 @@ def two_methods(add_method):
         ("seedz = [1]\n" + RUNS, "'seedz', which means nothing there. Did you mean 'seeds'"),
         ("", "has no 'runs'"),
         ("runs = 3", "runs = 3; a value of type list"),
+        ("runs = []", r"has no \[\[runs\]\]"),
         ("[[runs]]\nmethods = []\ndatasets = ['MUTAG']", r"number 1 has methods = \[\]"),
         ("[[runs]]\nmethods = ['majority']\ndatasets = ['MUTAAG']", "dataset 'MUTAAG'.* Did you mean MUTAG"),
         ("[[runs]]\nmethods = ['majorty']\ndatasets = ['MUTAG']", "'majorty' is not known. Did you mean 'majority'"),
@@ -52,3 +53,8 @@ def test_name_and_protocol_are_checked(tmp_path, name, protocol):
 def test_a_study_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ConfigError, match="there is no study"):
         read_spec(tmp_path / "none.toml")
+
+
+def test_a_folder_in_place_of_a_study_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="is a folder; give the TOML file"):
+        read_spec(tmp_path)

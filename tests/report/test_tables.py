@@ -2,7 +2,7 @@ from made_records import make_record, make_records, make_study_records
 
 from phist.report.published import Figure, load_published
 from phist.report.study import make_study
-from phist.report.tables import NO_RECORDS, generalisation_table, main_table
+from phist.report.tables import NO_RECORDS, generalisation_table, leave_out_unmeasured, main_table
 
 
 def entry(table, label, dataset="MUTAG"):
@@ -18,6 +18,13 @@ def test_measured_stands_beside_published():
 def test_methods_that_were_only_published_have_rows_of_their_own():
     labels = {row.label for row in main_table(make_study([make_record()])).rows}
     assert set(load_published().accuracy) <= labels
+
+
+def test_what_was_only_published_can_be_left_out():
+    table = leave_out_unmeasured(main_table(make_study([make_record("ldp", "NCI1"), make_record("gcn", "DD", status="failed")])))
+    assert table.columns == ("DD", "NCI1")
+    assert [row.label for row in table.rows] == ["gcn", "ldp"]
+    assert entry(table, "gcn", "NCI1").published is not None
 
 
 def test_an_incomplete_entry_says_how_many_folds_it_has():

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class SpectrumOptions:
 class _Descriptor(ForestMethod):
     family = "descriptor"
     selection = CHOICE
-    options_kind: type[ProfileOptions] | type[SpectrumOptions] = ProfileOptions
+    options_kind: ClassVar[type[Any]] = ProfileOptions
 
     def forest(self, task: Task) -> Any:
         from sklearn.ensemble import RandomForestClassifier

@@ -2,11 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
 
+from phist.errors import OutputError
 from phist.files import atomic_path
 from phist.graphs.arrays import Array
 from phist.graphs.graphset import GraphSet
@@ -48,6 +50,7 @@ def _read(path: Path | None) -> Arrays | None:
 def _computed(path: Path | None, compute: Callable[[], Arrays]) -> Arrays:
     arrays = compute()
     if path is not None:
-        with atomic_path(path) as temporary, temporary.open("wb") as file:
+        # A folder that cannot be written to costs other processes time, and nobody a result.
+        with suppress(OutputError), atomic_path(path) as temporary, temporary.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]  # the stubs take a flag of savez for one of the arrays
     return arrays

@@ -1,7 +1,6 @@
 """Floors: what can be had with hardly a look at the structure. A method that does not beat all of them has learnt nothing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,15 +8,10 @@ from numpy.typing import NDArray
 
 from phist.baselines.forests import ForestMethod, Settings, accuracy_of
 from phist.baselines.method import Account, Method, Task
-from phist.baselines.options import read_options
+from phist.baselines.options import NoOptions, read_options
 from phist.graphs.arrays import Array
 from phist.graphs.checkup import degree_histograms, size_features, small_forest
 from phist.graphs.graphset import GraphSet
-
-
-@dataclass(frozen=True)
-class NoOptions:
-    """A floor has nothing to choose."""
 
 
 class Majority(Method):
@@ -28,8 +22,11 @@ class Majority(Method):
     selection = "nothing is chosen"
     randomized = False
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        read_options(NoOptions, self.name, options)
+
     def fit(self, task: Task) -> Self:
-        read_options(NoOptions, self.name, self.options)
         labels = task.labels_of(task.training)
         self._frequencies = np.bincount(labels, minlength=task.n_classes) / len(labels)
         self.account = Account(
@@ -49,7 +46,6 @@ class ForestFloor(ForestMethod):
     selection = "nothing is chosen"
 
     def candidates(self, task: Task) -> Iterator[tuple[Settings, Array]]:
-        read_options(NoOptions, self.name, self.options)
         yield {}, self.features(task.graphs)
 
     def forest(self, task: Task) -> Any:

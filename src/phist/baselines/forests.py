@@ -2,12 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phist.baselines.method import Account, Method, Task
+from phist.baselines.options import NoOptions, read_options
 from phist.graphs.arrays import Array
 
 Settings = dict[str, Any]
@@ -16,6 +17,12 @@ CHOICE = "highest validation accuracy, then smallest squared error of the valida
 
 class ForestMethod(Method):
     """A random forest on the training graphs, one for every candidate table; the validation graphs pick the table."""
+
+    options_kind: ClassVar[type[Any]] = NoOptions
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        read_options(self.options_kind, self.name, options)
 
     @abstractmethod
     def candidates(self, task: Task) -> Iterator[tuple[Settings, Array]]:

@@ -46,6 +46,10 @@ class GraphNeuralNetwork(Method):
     selection = "lowest validation loss, over the epochs of each network and then over layers and channels"
     extra = "gnn"
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        read_options(GnnOptions, self.name, options)
+
     def fit(self, task: Task) -> Self:
         from phist.baselines.gnn_models import ARCHITECTURES
         from phist.baselines.gnn_training import measure, part_of

@@ -86,6 +86,10 @@ class KernelMethod(Method):
     options_kind: ClassVar[type[KernelOptions]] = KernelOptions
     note: ClassVar[str | None] = None  # how the figure differs from the paper's
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        read_options(self.options_kind, self.name, options)
+
     @abstractmethod
     def gram(self, graphs: GraphSet, options: Any, seed: int) -> Gram:
         """Raw similarities of all pairs of graphs."""

@@ -53,7 +53,8 @@ class Method(ABC):
 
     Args:
         options: choices that a study's specification makes for this method, such as the epochs or a smaller grid; they
-            become part of the cell's hash.
+            become part of the cell's hash. Those that it does not take are best refused here, with a `ConfigError`: then
+            the study does not even begin.
     """
 
     name: ClassVar[str]

@@ -1,6 +1,6 @@
 """A method's options, as a specification gives them, in a frozen dataclass that knows its own range."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from phist.errors import ConfigError
@@ -15,6 +15,11 @@ def read_options(kind: type[Options], method: str, given: dict[str, Any]) -> Opt
     if unknown:
         raise ConfigError(f"{method} has no option {unknown[0]!r}; choose from {', '.join(map(repr, known))}")
     return kind(**{name: _settled(value, known[name].default) for name, value in given.items()})
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Of a method that leaves nothing to choose."""
 
 
 def check_positive(**values: Any) -> None:

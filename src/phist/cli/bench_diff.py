@@ -38,6 +38,8 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
         return
     _show(changes)
     screen.print(f"Differences are B minus A, in points. Intervals: {ABOUT}")
+    if any(result and not result.complete for change in changes for result in (change.before, change.after)):
+        screen.print("[n/m]: so many of the folds are there; differences are of those that both have")
     if any(change.difference and not change.paired for change in changes):
         screen.print("(unpaired): the splits differ, so that folds could not be compared one by one")
     if warning:

@@ -39,11 +39,31 @@ def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: 
 
     folders = folders or [DEFAULT_FOLDER]
     for folder in folders:
-        if not folder.is_dir():
-            raise GraphInputError(f"there is no folder {folder}; give one that 'phist bench run' wrote, such as {DEFAULT_FOLDER}")
+        _check_folder(folder)
     with waiting("reading records"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         study = load_study(*folders, protocol=protocol, no_duplicates=no_duplicates)
     for warning in caught:
         console(to_program=True).print(str(warning.message))
+    if not study.results:
+        raise GraphInputError(f"{_names(folders)} has no records{_asked(protocol, no_duplicates)}; 'phist bench run' makes them")
     return study
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.is_file():
+        raise GraphInputError(
+            f"{folder} is a file; give the folder of records that 'phist bench run' wrote, such as {DEFAULT_FOLDER}"
+        )
+    if not folder.is_dir():
+        raise GraphInputError(f"there is no folder {folder}; give one that 'phist bench run' wrote, such as {DEFAULT_FOLDER}")
+
+
+def _names(folders: list[Path]) -> str:
+    return " + ".join(map(str, folders))
+
+
+def _asked(protocol: str | None, no_duplicates: bool | None) -> str:
+    """What was asked for, in words."""
+    kind = {None: "", True: " with --no-duplicates", False: " with --duplicates"}[no_duplicates]
+    return ("" if protocol is None else f" of the protocol {protocol!r}") + kind

@@ -74,7 +74,7 @@ def run(
         except KeyboardInterrupt as error:
             screen.print(f"Stopped; {progress.finished} cells were recorded in {folder}. Type the same command to go on")
             raise typer.Exit(130) from error
-    screen.print(f"Recorded in {folder}. Next:\n  phist bench status {study}")
+    screen.print(f"Recorded in {folder}. Next:\n  phist bench status {study}\n  phist bench table {folder}")
     _tell_failures(records)
 
 

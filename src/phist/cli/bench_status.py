@@ -69,7 +69,7 @@ def _show_rest(screen: "Console", found: "StudyStatus") -> None:
     from phist.evaluation.estimate import spoken
 
     screen.print(", ".join(f"{count} {state}" for state, count in found.totals.items()))
-    left = "unknown" if found.left is None else f"about {spoken(found.left)} of computing"
+    left = "unknown" if found.left is None else f"about {spoken(found.left)} of computing" if found.totals["missing"] else "none"
     screen.print(f"time spent: {spoken(found.spent)}; time left: {left}")
     for (label, dataset), why in found.skipped.items():
         screen.print(f"  {dataset} {label} is skipped: {why}")

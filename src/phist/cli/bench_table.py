@@ -23,6 +23,7 @@ Update = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE", help="Write the marked blocks of this Markdown file afresh from their records; repeatable."),
 ]
+Measured = Annotated[bool, typer.Option("--measured", help="Leave out datasets and methods that have published figures only.")]
 Check = Annotated[
     bool, typer.Option("--check", help="With --update: change nothing, and end with code 1 if a block is not current.")
 ]
@@ -35,6 +36,7 @@ def table(
     against: Against = "phist",
     protocol: Protocol = None,
     no_duplicates: NoDuplicates = None,
+    measured: Measured = False,
     update: Update = None,
     check: Check = False,
 ) -> None:
@@ -44,6 +46,7 @@ def table(
       phist bench table experiments/paper experiments/gnns
       phist bench table experiments/paper --table differences --against phist-forest
       phist bench table experiments/paper --table main --format latex
+      phist bench table my-study --measured
       phist bench table --update README.md --update docs/results.md
     """
     from phist.errors import ConfigError, check_choice
@@ -60,26 +63,27 @@ def table(
     study = read_study(folders, protocol, no_duplicates)
     if "differences" in (tables or ()) and against not in study.labels:
         raise ConfigError(f"there are no records of --against {against!r}; choose one of {', '.join(study.labels) or 'none'}")
-    written = {name: _written(name, study, form, against) for name in tables or DEFAULT}
+    written = {name: _written(name, study, form, against, measured) for name in tables or DEFAULT}
     if form == "json":
         print_json(written)
     else:
         typer.echo("\n".join(written.values()), nl=False)
 
 
-def _written(name: str, study: "Study", form: str, against: str) -> Any:
+def _written(name: str, study: "Study", form: str, against: str, measured: bool) -> Any:
     from phist.report.differences import difference_table
     from phist.report.ranks import ranks_table
     from phist.report.render import render
-    from phist.report.tables import generalisation_table, main_table
+    from phist.report.tables import generalisation_table, leave_out_unmeasured, main_table
 
     make = {
-        "main": lambda: render(main_table(study), form),
-        "generalisation": lambda: render(generalisation_table(study), form),
-        "differences": lambda: render(difference_table(study, against), form),
-        "ranks": lambda: render(ranks_table(study), form),
+        "main": lambda: main_table(study),
+        "generalisation": lambda: generalisation_table(study),
+        "differences": lambda: difference_table(study, against),
+        "ranks": lambda: ranks_table(study),
     }
-    return make[name]()
+    found = make[name]()
+    return render(leave_out_unmeasured(found) if measured and name in DEFAULT else found, form)
 
 
 def _update(documents: list[Path], check: bool) -> None:

@@ -71,6 +71,8 @@ def usable_cores() -> int:
 
 def compute(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Record]:
     """The records of all cells, each as soon as it is there."""
+    if not cells:  # no cluster is needed for that
+        return iter(())
     if workers.backend == "dask":
         return _on_dask(work, cells, workers)
     if workers.backend == "ray":

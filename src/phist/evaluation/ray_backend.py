@@ -95,10 +95,11 @@ def _join(address: str | None) -> None:
     try:
         _knock(address or "")
         _ray().init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (OSError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError, _ray().exceptions.RayError) as error:
         reason = str(error).partition("\n")[0]
         raise ConfigError(
-            f"no Ray cluster answers at {address} ({reason}); start one with 'ray start --head' and correct --address"
+            f"Ray cannot be joined at {address or 'this machine'} ({reason}); start a cluster with 'ray start --head', correct "
+            "--address, and see that RAY_AUTH_TOKEN, where the cluster has a token, is the same here"
         ) from error
 
 

@@ -46,6 +46,8 @@ def read_spec(path: str | Path) -> Spec:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"there is no study {path}; give the TOML file that describes one") from error
+    except IsADirectoryError as error:
+        raise ConfigError(f"{path} is a folder; give the TOML file that describes the study, such as {path}.toml") from error
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as TOML: {error}") from error
     try:
@@ -83,7 +85,10 @@ def name_of_dataset(given: str) -> str:
 def _runs(content: Mapping[str, Any], choices: Mapping[str, _Choice], folder: Path) -> list[Run]:
     """Every method on every dataset of its block, the datasets outermost."""
     runs: list[Run] = []
-    for number, block in enumerate(_need("the study", content, "runs", list), start=1):
+    blocks = _need("the study", content, "runs", list)
+    if not blocks:
+        raise ConfigError("the study has no [[runs]]; add one with methods and datasets")
+    for number, block in enumerate(blocks, start=1):
         place = f"[[runs]] number {number}"
         _check_keys(place, block, ("methods", "datasets", "options"))
         labels = [_file_name(place, label) for label in _names(place, block, "methods")]

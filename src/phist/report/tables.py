@@ -79,6 +79,19 @@ def generalisation_table(study: Study) -> Table:
     return Table("generalisation", title, tuple(columns), tuple(rows), notes, _legend(study))
 
 
+def leave_out_unmeasured(table: Table) -> Table:
+    """The table without the datasets and the methods that have published figures only."""
+    kept = [place for place, column in enumerate(_columns(list(table.rows))) if any(map(_was_run, column))]
+    rows = (
+        replace(row, entries=tuple(row.entries[place] for place in kept)) for row in table.rows if any(map(_was_run, row.entries))
+    )
+    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=tuple(rows))
+
+
+def _was_run(entry: Entry) -> bool:
+    return entry.mean is not None or entry.absent is not None
+
+
 def _rows(
     study: Study,
     columns: list[str],

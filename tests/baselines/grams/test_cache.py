@@ -36,6 +36,11 @@ def test_a_kept_gram_is_the_one_that_is_not_kept(tmp_path):
     np.testing.assert_array_equal(kept_gram(tmp_path, GRAPHS, "made", {}, compute), kept_gram(None, GRAPHS, "made", {}, compute))
 
 
+def test_a_folder_that_cannot_be_written_to_costs_no_gram(tmp_path):
+    (tmp_path / "file").touch()
+    assert (kept_gram(tmp_path / "file" / "folder", GRAPHS, "made", {}, Computation(2.0)) == 2).all()
+
+
 @pytest.mark.parametrize(
     ("graphs", "kernel", "settings"), [(GRAPHS[::-1], "made", {}), (GRAPHS, "other", {}), (GRAPHS, "made", {"rounds": 2})]
 )

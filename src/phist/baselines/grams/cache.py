@@ -3,12 +3,14 @@
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phist.errors import OutputError
 from phist.files import atomic_path
 from phist.graphs.graphset import GraphSet
 
@@ -34,7 +36,8 @@ def kept_gram(
     if kept is not None:
         return kept
     gram = compute().astype(np.float32)
-    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+    # Where nothing can be kept, it is computed for every fold: slow, but right.
+    with suppress(OutputError), atomic_path(path) as temporary, temporary.open("wb") as stream:
         stream.write(_digest(key, gram))
         stream.write(np.ascontiguousarray(gram).data)
     return gram
