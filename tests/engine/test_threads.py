@@ -1,6 +1,8 @@
 """Shares of work: complete, balanced, done once in every round; errors come through and the team works on."""
 
 import gc
+import os
+import signal
 import time
 import weakref
 from threading import Event, Thread, current_thread, get_ident
@@ -258,3 +260,23 @@ def test_work_that_is_done_is_let_go():
     time.sleep(ASLEEP)
     gc.collect()
     assert held() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_finds_helpers_of_its_own():
+    run_shares(Work(), 2)
+    child = os.fork()
+    if child == 0:
+        done = []
+        run_shares(lambda number, signals, this_round: done.append(number), 2)
+        os._exit(0 if sorted(done) == [0, 1] else 1)
+    for _ in range(200):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.05)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        pytest.fail("the child waits for helpers that it does not have")
+    assert os.waitstatus_to_exitcode(status) == 0

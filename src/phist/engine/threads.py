@@ -1,5 +1,6 @@
 """Work on several threads at once, within the one budget that torch's operations have too."""
 
+import os
 import time
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -21,7 +22,16 @@ class Shares(NamedTuple):
     ptr: Any  # (threads + 1)
 
 
-_own = local()  # the team of each thread that leads one
+_own = local()  # the teams of each thread that leads some
+
+
+def _forget_teams() -> None:
+    """A forked process has the teams of its parent but none of their helpers."""
+    _own.__dict__.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_teams)
 
 
 class Team:
