@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from phist import load_dataset
 from phist.drawing.engine import plot_balls, plot_twins
 from phist.engine.function import FusedNetwork
-from phist.engine.plan import Plan, _balls_pay
+from phist.engine.plan import Plan, measure_balls
 from phist.graphs.facts import DATASETS
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
@@ -58,7 +58,7 @@ def count_rows(graphs: GraphSet, config: NetworkConfig, seed: int = 0) -> Counte
     row_balls = ball_sizes(first, plan.row_entry_ptr, plan.row_indptr, plan.row_indices, ptr, rows, reach)
     node_first = plan.node_ptr[:-1] + np.arange(len(graphs))
     node_balls = ball_sizes(node_first, plan.entry_ptr, plan.indptr, plan.indices, draws.ptr, draws.nodes, reach)
-    pays = _balls_pay(graphs.node_ptr, graphs.indptr, graphs.indices, reach) & fused.shape.joint
+    pays = measure_balls(graphs.node_ptr, graphs.indptr, graphs.indices, reach)[0] & fused.shape.joint
     return Counted(
         draws=int((drawn * sizes).sum()),
         distinct=int((np.diff(draws.ptr) * sizes).sum()),

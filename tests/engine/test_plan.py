@@ -1,10 +1,12 @@
 """Plans: the scaled Laplacian, and where balls pay."""
 
+import networkx as nx
 import numpy as np
 import torch
 from engine_truth import make_graphs, random_graphs
 
 from phist.engine.plan import make_plan
+from phist.graphs.convert import as_graphset
 from phist.nn.batch import Batch
 
 
@@ -47,3 +49,12 @@ def test_pointers_count_within_each_graph():
     degrees = [np.diff(plan.indptr[start : start + size + 1]) for start, size in ((0, 4), (5, 6))]
     np.testing.assert_array_equal(np.concatenate(degrees), graphs.degrees())
     assert plan.indptr[0] == plan.indptr[5] == 0
+
+
+def test_costs_grow_with_the_rows_that_roots_reach():
+    graphs = as_graphset([nx.path_graph(200), nx.complete_graph(30), nx.star_graph(29)])
+    plan = make_plan(graphs, scale=0.8, reach=4, balls=True)
+    costs = plan.costs(np.arange(3), np.array([20, 20, 20]))
+    assert plan.by_balls.tolist() == [True, False, False]
+    assert costs[0] < 20 * 10 + 201  # nine rows around a root of a path, and a background
+    assert costs[1] < 40 and costs[2] < 50  # twins leave a clique and a star few rows, and fewer roots than were drawn

@@ -169,8 +169,7 @@ class _Call:
     def __init__(self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws) -> None:
         self.fused, self.plan, self.draws = fused, plan, draws
         self.graphs = np.ascontiguousarray(graphs, np.int64)
-        rows = plan.row_ptr[self.graphs + 1] - plan.row_ptr[self.graphs]
-        self.shares = share_out(rows * (draws.ptr[1:] - draws.ptr[:-1]), fused.threads)
+        self.shares = share_out(plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1]), fused.threads)
         self.n_shares = len(self.shares.ptr) - 1
         self.most_places = max(1, fused.most_places // self.n_shares)
         self.memories: list[Memory] = []

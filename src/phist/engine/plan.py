@@ -31,6 +31,14 @@ class Plan(NamedTuple):
     members: Array  # (rows): nodes merged into each
     root_row: Array  # (nodes): the row that stands for a node when it is the root
     by_balls: Array  # (graphs): whether rows beyond the reach of a root are taken from a background
+    ball_sizes: Array  # (graphs): rows that a root reaches, the mean over a few; all of them where balls are not used
+
+    def costs(self, graphs: Array, n_roots: Array) -> Array:
+        """About how many rows and nodes are computed on in each of some graphs, seen from so many roots."""
+        nodes = self.node_ptr[graphs + 1] - self.node_ptr[graphs]  # f_graph's, and about as many of a background
+        rows = self.row_ptr[graphs + 1] - self.row_ptr[graphs]
+        costs: Array = np.minimum(n_roots, rows) * self.ball_sizes[graphs] + nodes
+        return costs
 
     @property
     def node_counts(self) -> Array:
@@ -52,11 +60,14 @@ def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool) -> Plan:
     values = scaled_laplacian(graphs.indptr, graphs.indices, weights, graphs.node_ptr, scale)
     merged = _merge_all(graphs.node_ptr, graphs.indptr, graphs.indices, values, weights)
     row_ptr, row_indptr, row_indices, row_values, members, root_row = merged
-    by_balls = _balls_pay(row_ptr, row_indptr, row_indices, reach) if balls else np.zeros(len(graphs), np.bool_)
+    by_balls, ball_sizes = np.zeros(len(graphs), np.bool_), np.diff(row_ptr)
+    if balls:
+        by_balls, measured = measure_balls(row_ptr, row_indptr, row_indices, reach)
+        ball_sizes = np.where(by_balls, measured, ball_sizes)
     indices = np.ascontiguousarray(graphs.indices, np.int32)
     return Plan(
         np.ascontiguousarray(graphs.node_ptr, np.int64), *_within_graphs(graphs.node_ptr, graphs.indptr), indices, values,
-        row_ptr, *_within_graphs(row_ptr, row_indptr), row_indices, row_values, members, root_row, by_balls,
+        row_ptr, *_within_graphs(row_ptr, row_indptr), row_indices, row_values, members, root_row, by_balls, ball_sizes,
     )  # fmt: skip
 
 
@@ -116,14 +127,15 @@ def _merge_all(node_ptr: Any, indptr: Any, indices: Any, values: Any, weights: A
 
 
 @compiled
-def _balls_pay(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
+def measure_balls(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
+    """For each graph whether balls pay, and how many rows a ball has on average."""
     n_graphs = len(row_ptr) - 1
     largest = 0
     for graph in range(n_graphs):
         largest = max(largest, row_ptr[graph + 1] - row_ptr[graph])
     seen = np.full(largest, -1, np.int64)
     queue = np.empty(largest, np.int64)
-    pays = np.zeros(n_graphs, np.bool_)
+    pays, sizes = np.zeros(n_graphs, np.bool_), np.zeros(n_graphs, np.int64)
     probe = 0
     for graph in range(n_graphs):
         first, n_rows = row_ptr[graph], row_ptr[graph + 1] - row_ptr[graph]
@@ -135,7 +147,8 @@ def _balls_pay(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
             probe += 1
             roots += 1
         pays[graph] = found < BALL_PAYS * roots * n_rows
-    return pays
+        sizes[graph] = found // max(roots, 1)
+    return pays, sizes
 
 
 @compiled
