@@ -7,8 +7,8 @@ import pytest
 import torch
 from engine_truth import SMALL
 
-from phist.engine.function import shape_of
 from phist.engine.parameters import FlatViews, Parameters
+from phist.engine.shape import shape_of
 from phist.engine.vectors import LANES
 from phist.nn.network import make_network
 

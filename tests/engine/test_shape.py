@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from engine_truth import SMALL
 
-from phist.engine.function import shape_of
-from phist.engine.shape import padded
+from phist.engine.shape import padded, shape_of
 from phist.nn.network import make_network
 
 

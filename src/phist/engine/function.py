@@ -1,90 +1,27 @@
 """The door between the two rooms: a network of `phist.nn`, computed by the engine, with gradients."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
-from phist.engine.bins import make_bins
 from phist.engine.budget import KEPT, needs
 from phist.engine.fused import BACKWARD, FORWARD, LEARN, STATES, Pass, run_share
 from phist.engine.memory import PHASES, Memory, make_memory
-from phist.engine.parameters import FlatViews, Parameters
+from phist.engine.parameters import Parameters
 from phist.engine.plan import Plan, make_plan
-from phist.engine.shape import Network, Shape, Standardizer, padded
-from phist.engine.statistics import learn_graphs, learn_nodes, settle
+from phist.engine.shape import Network, Standardizer, shape_of
+from phist.engine.statistics import Statistics, learn_graphs, learn_nodes
 from phist.engine.threads import run_shares, share_out
 from phist.graphs.graphset import GraphSet
-from phist.nn.histogram import ProjectiveHistogram
 from phist.nn.network import StructuralNetwork
-from phist.nn.normalization import RunningStandardizer
 from phist.nn.sampling import Draws
 
 Array = NDArray[Any]
 MOST_THREADS = 64
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
-
-
-def shape_of(network: StructuralNetwork) -> Shape:
-    """A network's configuration as compiled code takes it."""
-    config, aggregation = network.config, network.f_node.aggregation
-    if isinstance(aggregation, ProjectiveHistogram):
-        width = config.kernel_width * aggregation.kernel.natural_width(config.bins)
-        bins = make_bins(config.kernel, aggregation.centers.numpy(), width)
-        densities = (config.node_histogram == "density", config.graph_histogram == "density")
-    else:
-        bins = make_bins("identity", np.zeros(1, np.float32), 1.0)
-        densities = (config.aggregation == "mean", config.aggregation == "mean")
-    return Shape(
-        orders=np.array(config.orders, np.int64),
-        widths=np.array([padded(width) for width in config.channels], np.int64),
-        widest=padded(max(config.channels)),
-        bins=bins,
-        reach=sum(order - 1 for order in config.orders),
-        joint=config.statistics == "joint",
-        epsilon=network.f_node.norm.epsilon,
-        node_density=densities[0],
-        graph_density=densities[1],
-    )
-
-
-class _Statistics:
-    """Running statistics of a `RunningStandardizer`, read and moved in place; without one, zeros and ones."""
-
-    def __init__(self, module: nn.Module, bins: int, width: int) -> None:
-        self.module = module if isinstance(module, RunningStandardizer) else None
-        self.bins, self.width = bins, width
-        self._views = FlatViews()
-
-    def settle(self) -> Standardizer:
-        """What is subtracted and multiplied with as it is now; a pass keeps its own for the way back."""
-        size = self.bins * self.width
-        both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
-        if self.module is not None:
-            mean, variance, _ = self._arrays(self.module)
-            settle(mean, variance, self.module.epsilon, self.bins, self.width, both.shift, both.scale)
-        return both
-
-    @property
-    def is_first(self) -> bool:
-        """Whether the batch at hand is the first they learn from."""
-        return self.module is not None and self.module.training and self._arrays(self.module)[2][0] == 0
-
-    def learn(self, numbers: Array, learn: Callable[..., None]) -> None:
-        """From a batch, if they are learnt: `learn_nodes` from every thread's moments or `learn_graphs` from histograms."""
-        if self.module is not None and self.module.training:
-            mean, variance, updates = self._arrays(self.module)
-            updates += 1
-            step = max(self.module.momentum, 1 / float(updates[0]))
-            learn(numbers, self.bins, self.width, step, mean, variance)
-
-    def _arrays(self, module: RunningStandardizer) -> list[Array]:
-        """Mean, variance and the number of updates."""
-        buffers = module._buffers
-        return self._views.of([buffers["mean"], buffers["variance"], buffers["updates"]])  # type: ignore[list-item]
 
 
 class FusedNetwork:
@@ -100,8 +37,8 @@ class FusedNetwork:
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
         self.parameters = Parameters(self.shape, self.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
         self.bins, self.width = self.shape.bins.number, int(self.shape.widths[-1])
-        self.node_statistics = _Statistics(network.node_standardizer, self.bins, self.width)
-        self.graph_statistics = _Statistics(network.graph_standardizer, self.bins, self.width)
+        self.node_statistics = Statistics(network.node_standardizer, self.bins, self.width)
+        self.graph_statistics = Statistics(network.graph_standardizer, self.bins, self.width)
         self._memories: list[list[Memory]] = []
 
     def plan(self, graphs: GraphSet) -> Plan:

@@ -2,10 +2,13 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.bins import Bins
+from phist.engine.bins import Bins, make_bins
 from phist.engine.vectors import LANES
+from phist.nn.histogram import ProjectiveHistogram
+from phist.nn.network import StructuralNetwork
 
 Array = NDArray[Any]
 
@@ -63,3 +66,26 @@ class Network(NamedTuple):
 def padded(width: int) -> int:
     """The next multiple of a vector's length."""
     return -(-width // LANES) * LANES
+
+
+def shape_of(network: StructuralNetwork) -> Shape:
+    """A network's configuration as compiled code takes it."""
+    config, aggregation = network.config, network.f_node.aggregation
+    if isinstance(aggregation, ProjectiveHistogram):
+        width = config.kernel_width * aggregation.kernel.natural_width(config.bins)
+        bins = make_bins(config.kernel, aggregation.centers.numpy(), width)
+        densities = (config.node_histogram == "density", config.graph_histogram == "density")
+    else:
+        bins = make_bins("identity", np.zeros(1, np.float32), 1.0)
+        densities = (config.aggregation == "mean", config.aggregation == "mean")
+    return Shape(
+        orders=np.array(config.orders, np.int64),
+        widths=np.array([padded(width) for width in config.channels], np.int64),
+        widest=padded(max(config.channels)),
+        bins=bins,
+        reach=sum(order - 1 for order in config.orders),
+        joint=config.statistics == "joint",
+        epsilon=network.f_node.norm.epsilon,
+        node_density=densities[0],
+        graph_density=densities[1],
+    )

@@ -4,11 +4,55 @@ Embeddings lie bin by bin in the engine, (bins, width), and channel by channel i
 statistics do.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from torch import nn
 
+from phist.engine.parameters import FlatViews
+from phist.engine.shape import Standardizer
 from phist.engine.vectors import compiled
+from phist.nn.normalization import RunningStandardizer
+
+Array = NDArray[Any]
+
+
+class Statistics:
+    """Running statistics of a `RunningStandardizer`, read and moved in place; without one, zeros and ones."""
+
+    def __init__(self, module: nn.Module, bins: int, width: int) -> None:
+        self.module = module if isinstance(module, RunningStandardizer) else None
+        self.bins, self.width = bins, width
+        self._views = FlatViews()
+
+    def settle(self) -> Standardizer:
+        """What is subtracted and multiplied with as it is now; a pass keeps its own for the way back."""
+        size = self.bins * self.width
+        both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
+        if self.module is not None:
+            mean, variance, _ = self._arrays(self.module)
+            settle(mean, variance, self.module.epsilon, self.bins, self.width, both.shift, both.scale)
+        return both
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the batch at hand is the first they learn from."""
+        return self.module is not None and self.module.training and self._arrays(self.module)[2][0] == 0
+
+    def learn(self, numbers: Array, learn: Callable[..., None]) -> None:
+        """From a batch, if they are learnt: `learn_nodes` from every thread's moments or `learn_graphs` from histograms."""
+        if self.module is not None and self.module.training:
+            mean, variance, updates = self._arrays(self.module)
+            updates += 1
+            step = max(self.module.momentum, 1 / float(updates[0]))
+            learn(numbers, self.bins, self.width, step, mean, variance)
+
+    def _arrays(self, module: RunningStandardizer) -> list[Array]:
+        """Mean, variance and the number of updates."""
+        buffers = module._buffers
+        return self._views.of([buffers["mean"], buffers["variance"], buffers["updates"]])  # type: ignore[list-item]
 
 
 @compiled
