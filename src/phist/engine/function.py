@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from phist.engine.budget import KEPT, needs
-from phist.engine.fused import BACKWARD, FORWARD, LEARN, STATES, Pass, run_share
+from phist.engine.fused import BACKWARD, FORWARD, LEARN, Pass, run_share
 from phist.engine.memory import PHASES, Memory, make_memory
 from phist.engine.parameters import Parameters
 from phist.engine.plan import Plan, make_plan
+from phist.engine.roots import STATES
 from phist.engine.shape import Network, Standardizer, shape_of
 from phist.engine.statistics import Statistics, learn_graphs, learn_nodes
 from phist.engine.threads import run_shares, share_out

@@ -7,23 +7,33 @@ another graph, so a thread goes all the way there and back without meeting the o
 
 from typing import Any, NamedTuple
 
-from phist.engine.bins import prepare_slopes
 from phist.engine.dense import accumulate, multiply
 from phist.engine.graph_level import Drawn, read_graph, take_read, unread_graph
 from phist.engine.head import learn_head
-from phist.engine.memory import LINEAR, PLACES, Memory, charge, take_floats, take_integers
-from phist.engine.node_level import embed, learn, pull, respond, take_responses
-from phist.engine.places import Chunk, open_chunk, reopen_chunk
+from phist.engine.memory import LINEAR, Memory, charge, take_floats
 from phist.engine.plan import Plan
-from phist.engine.shape import Network, Shape, Standardizer
+from phist.engine.roots import (
+    ENTRIES,
+    FIRST_ROOT,
+    FLOATS,
+    INTEGERS,
+    KEPT,
+    N_PLACES,
+    READ,
+    ROOTS,
+    Rooted,
+    density_of,
+    embed_roots,
+    learn_roots,
+    merge_roots,
+    take_rooted,
+)  # fmt: skip
+from phist.engine.shape import Network, Standardizer
 from phist.engine.signals import begin_share, end_share
 from phist.engine.threads import Shares
 from phist.engine.vectors import LANES, compiled, cycles, fma, inner, load, single, splat, spread, store
-from phist.engine.whitening import add_moments, finish_moments, pull_whitening
 from phist.nn.sampling import Draws
 
-STATES = 8  # what is remembered of a graph between the passes:
-KEPT, FLOATS, INTEGERS, N_PLACES, ENTRIES, ROOTS, FIRST_ROOT, READ = range(STATES)
 FORWARD, BACKWARD, LEARN = range(3)  # what a thread is asked for; LEARN is all the way
 
 
@@ -82,116 +92,6 @@ def _learn_heads(share: Any, number: int, network: Network, batch: Pass, memory:
         batch.losses[number, 1] += is_hit
 
 
-class Rooted(NamedTuple):
-    """The distinct roots of a graph; where each begins."""
-
-    draw_root: int  # (draws): which root each draw is; twins are one
-    roots: int  # (roots): their rows
-    weights: int  # (roots): draws of each
-    whitening: int
-
-
-@inner
-def _take_rooted(shape: Shape, n_draws: int, memory: Memory) -> Rooted:
-    sets = 1 if shape.joint else n_draws
-    return Rooted(
-        take_integers(memory, n_draws), take_integers(memory, n_draws), take_floats(memory, n_draws),
-        take_floats(memory, sets * 2 * shape.widths[-1]),
-    )  # fmt: skip
-
-
-@inner
-def _merge_roots(plan: Plan, graph: int, draws: Draws, begin: int, end: int, rooted: Rooted, memory: Memory) -> int:
-    """Twin roots have the same embedding: keep each once, with the draws of all; returns how many there are."""
-    floats, integers, position = memory.floats, memory.integers, memory.position
-    first, n_roots = plan.node_ptr[graph], 0
-    for draw in range(begin, end):
-        row = plan.root_row[first + draws.nodes[draw]]
-        if position[row] < 0:
-            position[row] = n_roots
-            integers[rooted.roots + n_roots] = row
-            floats[rooted.weights + n_roots] = single(0.0)
-            n_roots += 1
-        integers[rooted.draw_root + draw - begin] = position[row]
-        floats[rooted.weights + position[row]] += draws.counts[draw]
-    for root in range(n_roots):
-        position[integers[rooted.roots + root]] = -1
-    return n_roots
-
-
-@inner
-def _density(asked: bool, n_nodes: int) -> Any:
-    return single(1.0) / single(n_nodes) if asked else single(1.0)
-
-
-@inner
-def _open(
-    shape: Shape, plan: Plan, graph: int, rooted: Rooted, begin: int, n_roots: int, most_places: int, memory: Memory
-) -> Chunk:
-    since = cycles()
-    chunk = open_chunk(
-        plan, graph, rooted.roots + begin, rooted.weights + begin, n_roots - begin, shape.reach, shape.orders[0] - 1, most_places,
-        memory,
-    )  # fmt: skip
-    charge(memory, PLACES, since)
-    return chunk
-
-
-@inner
-def _embed_roots(
-    network: Network, plan: Plan, graph: int, rooted: Rooted, n_roots: int, embeddings: int, most_places: int, memory: Memory
-) -> Chunk:
-    """f_node: embeddings of the distinct roots. Returns the last chunk; a single one stays in memory with its responses."""
-    shape = network.shape
-    width, n_nodes = shape.widths[-1], plan.node_ptr[graph + 1] - plan.node_ptr[graph]
-    size, moments = shape.bins.number * width, 1 + 2 * width
-    sets = 1 if shape.joint else n_roots
-    for c in range(sets * moments):
-        memory.doubles[c] = 0.0
-    mark, integers, begin = memory.tops[0], memory.tops[1], 0
-    chunk = _open(shape, plan, graph, rooted, begin, n_roots, most_places, memory)
-    u, x, y = take_responses(shape, chunk, memory)
-    in_turns = chunk.n_roots < n_roots
-    for turn in range(2):
-        begin = 0
-        while begin < n_roots:
-            own = 0 if shape.joint else begin
-            if begin or (in_turns and turn):
-                memory.tops[0], memory.tops[1] = mark, integers
-                chunk = _open(shape, plan, graph, rooted, begin, n_roots, most_places, memory)
-                u, x, y = take_responses(shape, chunk, memory)
-            if turn == 0 or in_turns:
-                respond(shape, network.node, plan, chunk, rooted.roots + begin, u, x, y, memory)
-            if turn == 0:
-                _measure(shape, chunk, y, own * moments, memory)
-            else:
-                density = _density(shape.node_density, n_nodes)
-                embed(shape, chunk, y, rooted.whitening + own * 2 * width, embeddings + begin * size, density, memory)
-            begin += chunk.n_roots
-        if turn == 0:
-            for number in range(sets):
-                to = rooted.whitening + number * 2 * width
-                finish_moments(memory.doubles, number * moments, width, shape.epsilon, memory.floats, to)
-    return chunk
-
-
-@inner
-def _measure(shape: Shape, chunk: Chunk, y: int, moments: int, memory: Memory) -> None:
-    """Statistics of the responses, over all places or root by root."""
-    floats, doubles, width, mark = memory.floats, memory.doubles, shape.widths[-1], memory.tops[0]
-    lanes = take_floats(memory, LANES)
-    if shape.joint:
-        add_moments(floats, y, chunk.n_places, width, chunk.members, chunk.shares, doubles, moments, lanes)
-    else:
-        n = chunk.n_rows
-        for root in range(chunk.n_roots):
-            to, at = moments + root * (1 + 2 * width), root * n
-            add_moments(floats, y + at * width, n, width, chunk.members + at, chunk.shares + at, doubles, to, lanes)
-            for c in range(2 * LANES):  # what was put behind one root's moments lies in the next one's place
-                doubles[to + 1 + 2 * width + c] = 0.0
-    memory.tops[0] = mark
-
-
 @inner
 def _sum_moments(weights: int, embeddings: int, n_roots: int, shift: Any, moments: Any, memory: Memory) -> None:
     """Sums over a graph's few roots in single precision, over the graphs in double; about ``shift``, where little cancels."""
@@ -245,11 +145,11 @@ def _forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass,
     for place in share:
         graph, begin, end = graphs[place], draws.ptr[place], draws.ptr[place + 1]
         states[place, FLOATS], states[place, INTEGERS] = memory.tops[0], memory.tops[1]
-        rooted = _take_rooted(shape, end - begin, memory)
-        own = _merge_roots(plan, graph, draws, begin, end, rooted, memory)
+        rooted = take_rooted(shape, end - begin, memory)
+        own = merge_roots(plan, graph, draws, begin, end, rooted, memory)
         after, integers = memory.tops[0], memory.tops[1]
         at = embeddings + n_roots * size
-        chunk = _embed_roots(network, plan, graph, rooted, own, at, most_places, memory)
+        chunk = embed_roots(network, plan, graph, rooted, own, at, most_places, memory)
         _sum_moments(rooted.weights, at, own, standardizer.shift, moments, memory)
         if len(nodes):
             _copy_nodes(rooted, begin, end, at, size, nodes, memory)
@@ -277,7 +177,7 @@ def _forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass,
             graph, draws.ptr[place], draws.ptr[place + 1], states[place, INTEGERS], states[place, ROOTS],
             products + states[place, FIRST_ROOT] * stride,
         )  # fmt: skip
-        density = _density(shape.graph_density, n_nodes)
+        density = density_of(shape.graph_density, n_nodes)
         read_graph(
             shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
         )
@@ -307,7 +207,7 @@ def _backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass
             graph, draws.ptr[place], draws.ptr[place + 1], states[place, INTEGERS], states[place, ROOTS],
             products + states[place, FIRST_ROOT] * stride,
         )  # fmt: skip
-        density = _density(shape.graph_density, n_nodes)
+        density = density_of(shape.graph_density, n_nodes)
         unread_graph(shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory)
 
     since = cycles()
@@ -317,115 +217,6 @@ def _backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass
     for place in share:
         own = toward + states[place, FIRST_ROOT] * size
         memory.tops[0], memory.tops[1] = states[place, FLOATS], states[place, INTEGERS]
-        rooted = _take_rooted(shape, draws.ptr[place + 1] - draws.ptr[place], memory)
-        _learn_roots(network, gradient, plan, graphs[place], rooted, states[place], own, most_places, mark, integers, memory)
+        rooted = take_rooted(shape, draws.ptr[place + 1] - draws.ptr[place], memory)
+        learn_roots(network, gradient, plan, graphs[place], rooted, states[place], own, most_places, mark, integers, memory)
     memory.tops[0], memory.tops[1] = mark, integers
-
-
-@inner
-def _learn_roots(
-    network: Network, gradient: Any, plan: Plan, graph: int, rooted: Rooted, state: Any, toward: int, most_places: int, mark: int,
-    integers: int, memory: Memory,
-) -> None:  # fmt: skip
-    """f_node's part of the backward pass for one graph; ``toward`` are the slopes of its roots' standardised embeddings."""
-    shape, floats, n_roots = network.shape, memory.floats, state[ROOTS]
-    n_nodes, width = plan.node_ptr[graph + 1] - plan.node_ptr[graph], shape.widths[-1]
-    size, density = shape.bins.number * width, _density(shape.node_density, n_nodes)
-    above, integers_above = memory.tops[0], memory.tops[1]
-    memory.tops[0], memory.tops[1] = mark, integers
-    slopes = take_floats(memory, 2 * n_roots * size)
-    for root in range(n_roots):
-        for block in range(0, size, LANES):
-            at = toward + root * size + block
-            store(floats, at, load(floats, at) * load(network.node_standardizer.scale, block))
-        prepare_slopes(shape.bins, width, floats, toward + root * size, density, floats, slopes + 2 * root * size)
-    if state[KEPT]:
-        mark, integers = memory.tops[0], memory.tops[1]
-        memory.tops[0], memory.tops[1] = above, integers_above
-        chunk = reopen_chunk(plan, graph, n_roots, state[N_PLACES], state[ENTRIES], memory)
-        u, x, y = take_responses(shape, chunk, memory)
-        memory.tops[0], memory.tops[1] = mark, integers
-        _learn_at_once(network, gradient, plan, chunk, rooted, u, x, y, slopes, n_nodes, memory)
-    else:
-        _learn_in_turns(network, gradient, plan, graph, rooted, n_roots, most_places, slopes, n_nodes, memory)
-
-
-@inner
-def _learn_at_once(
-    network: Network, gradient: Any, plan: Plan, chunk: Chunk, rooted: Rooted, u: int, x: int, y: int, slopes: int, n_nodes: int,
-    memory: Memory,
-) -> None:  # fmt: skip
-    """From responses that are in memory."""
-    shape = network.shape
-    _clear_sums(shape, chunk.n_roots, memory)
-    g, begin = take_floats(memory, chunk.n_places * shape.widest), chunk.n_roots - chunk.n_roots  # a zero that is no literal
-    pull(shape, chunk, y, rooted.whitening, slopes, g, begin, memory)
-    _hand_back(shape, chunk, rooted, begin, chunk.n_roots, y, n_nodes, g, memory)
-    learn(shape, network.node, gradient, plan, chunk, u, x, g, memory)
-
-
-@inner
-def _learn_in_turns(
-    network: Network, gradient: Any, plan: Plan, graph: int, rooted: Rooted, n_roots: int, most_places: int, slopes: int,
-    n_nodes: int, memory: Memory,
-) -> None:  # fmt: skip
-    """Chunk by chunk, computing responses again: once for what the statistics hand back, once to learn."""
-    shape = network.shape
-    width, size = shape.widths[-1], shape.bins.number * shape.widths[-1]
-    mark, integers = memory.tops[0], memory.tops[1]
-    ignored = (1 if shape.joint else n_roots) * 2 * width
-    _clear_sums(shape, n_roots, memory)
-    for turn in range(2):
-        begin = 0
-        while begin < n_roots:
-            memory.tops[0], memory.tops[1] = mark, integers
-            own = 0 if shape.joint else begin * 2 * width
-            chunk = _open(shape, plan, graph, rooted, begin, n_roots, most_places, memory)
-            u, x, y = take_responses(shape, chunk, memory)
-            respond(shape, network.node, plan, chunk, rooted.roots + begin, u, x, y, memory)
-            g = take_floats(memory, chunk.n_places * shape.widest)
-            pull(shape, chunk, y, rooted.whitening + own, slopes + begin * 2 * size, g, own + turn * ignored, memory)
-            if turn:
-                _hand_back(shape, chunk, rooted, begin, n_roots, y, n_nodes, g, memory)
-                learn(shape, network.node, gradient, plan, chunk, u, x, g, memory)
-            begin += chunk.n_roots
-
-
-@inner
-def _clear_sums(shape: Shape, n_roots: int, memory: Memory) -> None:
-    for c in range((1 if shape.joint else n_roots) * 4 * shape.widths[-1]):
-        memory.doubles[c] = 0.0
-
-
-@inner
-def _hand_back(
-    shape: Shape, chunk: Chunk, rooted: Rooted, begin: int, n_roots: int, y: int, n_nodes: int, g: int, memory: Memory
-) -> None:
-    """Slopes of the responses, with what mean and variance hand back."""
-    floats, width, mark = memory.floats, shape.widths[-1], memory.tops[0]
-    part = take_floats(memory, 2 * width)
-    if shape.joint:
-        total = 0.0
-        for root in range(n_roots):
-            total += floats[rooted.weights + root] * n_nodes
-        for c in range(2 * width):
-            floats[part + c] = memory.doubles[c]
-        pull_whitening(floats, y, chunk.n_places, width, rooted.whitening, chunk.shares, single(1.0 / total), part, g)
-    else:
-        for root in range(chunk.n_roots):
-            own, at = (begin + root) * 2 * width, root * chunk.n_rows
-            for c in range(2 * width):
-                floats[part + c] = memory.doubles[own + c]
-            inverse = single(1.0) / (single(n_nodes) * floats[rooted.weights + begin + root])
-            pull_whitening(
-                floats,
-                y + at * width,
-                chunk.n_rows,
-                width,
-                rooted.whitening + own,
-                chunk.shares + at,
-                inverse,
-                part,
-                g + at * width,
-            )
-    memory.tops[0] = mark
