@@ -81,9 +81,11 @@ def test_a_network_used_again_is_not_told_of_again(graphs):
 
 
 def test_another_network_is_told_of_in_its_turn(graphs):
-    for _ in range(2):
-        with pytest.warns(EngineNotice):
-            choose_engine("auto", network_of(aggregation="max"), graphs)
+    first, second = network_of(aggregation="max"), network_of(aggregation="max")
+    with pytest.warns(EngineNotice) as notices:
+        for network in (first, first, second):
+            choose_engine("auto", network, graphs)
+    assert len(notices) == 2
 
 
 def test_another_reason_is_told_of_too(graphs):

@@ -1,5 +1,6 @@
 """Floors: what can be had with hardly a look at the structure. A method that does not beat all of them has learnt nothing."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -51,9 +52,9 @@ class ForestFloor(ForestMethod):
     def forest(self, task: Task) -> Any:
         return small_forest(task.seed)
 
+    @abstractmethod
     def features(self, graphs: GraphSet) -> Array:
         """The table."""
-        raise NotImplementedError
 
 
 class SizeOnly(ForestFloor):
