@@ -82,7 +82,7 @@ def torus(rows, columns):
 
 
 def bytes_needed(computation, draws, keep):
-    fused, shares = computation.fused, share_out(computation.sizes, 1)
+    fused, shares = computation.fused, share_out(computation.sizes, np.array([0, len(computation.sizes)]), 1)
     sizes = needs(fused.shape, computation.plan, np.arange(1), draws, shares, fused.most_places, keep)
     ((floats, integers, doubles, positions, _),) = sizes.tolist()
     return 4 * floats + 4 * integers + 8 * doubles + 4 * positions
@@ -127,7 +127,7 @@ def test_smaller_limit_needs_less_memory():
 
 def needed_by(computation, draws, threads, keep=True):
     fused, chosen = computation.fused, np.arange(len(computation.graphs))
-    shares = share_out(computation.sizes, threads)
+    shares = share_out(computation.sizes, np.array([0, len(chosen)]), threads)
     return needs(fused.shape, computation.plan, chosen, draws, shares, fused.most_places, keep), shares
 
 
@@ -137,8 +137,8 @@ def test_every_thread_has_room_for_its_own_graphs():
     sizes, shares = needed_by(computation, draws, threads=3)
     assert len(sizes) == 3
     for number, own in enumerate(sizes):
-        graphs = shares.order[shares.ptr[number] : shares.ptr[number + 1]]
-        alone = shares._replace(order=graphs, ptr=np.array([0, len(graphs)]))
+        graphs = shares.order[shares.ptr[0, number] : shares.ptr[0, number + 1]]
+        alone = shares._replace(order=graphs, ptr=np.array([[0, len(graphs)]]))
         fused, chosen = computation.fused, np.arange(4)
         np.testing.assert_array_equal(needs(fused.shape, computation.plan, chosen, draws, alone, fused.most_places, True)[0], own)
 
@@ -149,3 +149,21 @@ def test_nothing_is_kept_where_there_is_no_way_back():
     passing, _ = needed_by(computation, draw_all(computation.sizes), threads=2, keep=False)
     assert (kept[:, KEPT] > 0).all() and (passing[:, KEPT] == -1).all()
     assert (passing[:, :KEPT] <= kept[:, :KEPT]).all()
+
+
+def test_room_for_many_steps_is_room_for_the_largest():
+    computation = Fused(settled_network(SMALL), random_graphs([30, 8, 1, 12], seed=2, probability=0.1))
+    fused, chosen, draws = computation.fused, np.arange(4), draw_all(computation.sizes)
+
+    def needed(*steps):
+        shares = share_out(computation.sizes, np.array(steps), 1)
+        return needs(fused.shape, computation.plan, chosen, draws, shares, fused.most_places, True)[0]
+
+    def alone(begin, end):
+        part = draws.part(begin, end)
+        shares = share_out(computation.sizes[begin:end], np.array([0, end - begin]), 1)
+        return needs(fused.shape, computation.plan, chosen[begin:end], part, shares, fused.most_places, True)[0]
+
+    together = needed(0, 1, 4)
+    assert (together >= np.maximum(alone(0, 1), alone(1, 4))).all()
+    assert (together < needed(0, 4))[[0, 1, 4]].all()

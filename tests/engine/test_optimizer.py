@@ -1,195 +1,240 @@
-"""FusedAdamW against torch's AdamW and clipping."""
+"""Steps in compiled code against torch's AdamW and clipping, and the state that both share."""
 
 from copy import deepcopy
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from engine_truth import CLASSES, SMALL, fused_computation, random_graphs, settled_network, some_draws
 
-from phist.engine.optimizer import FusedAdamW
-
-SHAPES = ((3, 1, 16), (16,), (3, 16, 5), (5,), (2, 40), (2,))
-
-
-def make(kind, **options):
-    generator = torch.Generator().manual_seed(0)
-    parameters = [torch.nn.Parameter(torch.randn(shape, generator=generator)) for shape in SHAPES]
-    groups = [{"params": parameters[::2], "weight_decay": 0.1}, {"params": parameters[1::2], "weight_decay": 0.0}]
-    return parameters, kind(groups, lr=3e-3, **options)
+from phist.engine import function
+from phist.engine.computation import Computation, Reference
+from phist.engine.course import Course
+from phist.nn.network import make_network
+from phist.nn.sampling import RootSampler
 
 
-def set_gradients(number, *parameter_lists):
-    generator = torch.Generator().manual_seed(number)
-    for parameters in zip(*parameter_lists, strict=True):
-        gradient = torch.randn(parameters[0].shape, generator=generator) * 10 ** (number % 5 - 3)
-        for parameter in parameters:
-            parameter.grad = gradient.clone()
+@pytest.fixture(scope="module")
+def graphs():
+    return random_graphs([6, 1, 9, 13, 7, 5, 8], seed=5, weights=0.5)
 
 
-def take_steps(numbers, clip, ours, optimizer, theirs, reference):
-    """The same steps by both optimisers."""
-    for number in numbers:
-        set_gradients(number, ours, theirs)
-        optimizer.step_clipped(clip)
-        if clip is not None:
-            torch.nn.utils.clip_grad_norm_(theirs, clip)
-        reference.step()
+def make_course(graphs, n_steps=5, batch=3, seed=0, rate=1e-2):
+    generator = np.random.default_rng(seed)
+    chosen = generator.integers(0, len(graphs), n_steps * batch - 1)  # the last step is shorter
+    draws = RootSampler(count=5).draw(graphs.node_counts()[chosen], generator)
+    steps = np.append(np.arange(0, len(chosen), batch), len(chosen))
+    rates = rate / np.arange(1.0, n_steps + 1)
+    return Course(steps, rates, chosen, draws, chosen % CLASSES, generator.random(len(chosen), np.float32) + 0.5)
 
 
-def assert_same(ours, theirs):
-    for own, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(own, other, rtol=1e-5, atol=1e-6)
+def make_optimizer(network, eps=1e-3, **options):
+    """An epsilon that leaves gradients alone which are nothing but rounding, such as those of a bias before whitening."""
+    matrices = [part for part in network.parameters() if part.dim() > 1]
+    others = [part for part in network.parameters() if part.dim() <= 1]
+    return torch.optim.AdamW(
+        [{"params": others, "weight_decay": 0.0}, {"params": matrices, "weight_decay": 0.3}], eps=eps, **options
+    )
 
 
-def both(**options):
-    """Parameters and optimiser of ours, and the same of torch's."""
-    return *make(FusedAdamW, **options), *make(torch.optim.AdamW, **options)
+def train(computation, course, optimizer, clip=1.0, step_by_step=False):
+    """By compiled code, or by the engine's gradients and torch's optimiser."""
+    computation.network.train()
+    run = Computation.train if step_by_step else type(computation).train
+    return run(computation, course, optimizer, clip)
 
 
-@pytest.mark.parametrize("clip", [None, 1.0, 1e-3])
-def test_steps_are_those_of_torch(clip):
-    ours, optimizer, theirs, reference = both()
-    take_steps(range(20), clip, ours, optimizer, theirs, reference)
-    assert_same(ours, theirs)
+def assert_same_networks(found, expected, tolerance=1e-4):
+    for (name, one), other in zip(found.state_dict().items(), expected.state_dict().values(), strict=True):
+        scale = other.double().abs().max()
+        assert (one.double() - other).abs().max() <= tolerance * max(scale, 0.1), name
 
 
-def test_other_rates_are_those_of_torch():
-    ours, optimizer, theirs, reference = both(betas=(0.8, 0.95), eps=1e-4)
-    for number in range(5):
-        for one in (optimizer, reference):
-            for group, factor in zip(one.param_groups, (1, 3), strict=True):  # as schedules do
-                group["lr"] = factor * 1e-3 / (1 + number)
-        take_steps([number], 1.0, ours, optimizer, theirs, reference)
-    assert_same(ours, theirs)
+def trained(network, graphs, course, clip=1.0, step_by_step=False, threads=1, **options):
+    computation = fused_computation(deepcopy(network), graphs, threads=threads)
+    optimizer = make_optimizer(computation.network, **options)
+    outcome = train(computation, course, optimizer, clip, step_by_step)
+    return computation.network, optimizer, outcome
 
 
-def test_groups_decay_each_at_its_own_rate():
-    parameters, optimizer = make(FusedAdamW)
-    before = [part.detach().clone() for part in parameters]
-    for part in parameters:
-        part.grad = torch.zeros_like(part)
-    optimizer.step_clipped(None)
-    for number, (part, old) in enumerate(zip(parameters, before, strict=True)):
-        torch.testing.assert_close(part.detach(), old * (1 if number % 2 else 1 - 3e-3 * 0.1))
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("clip", [None, 1.0, 1e-2])
+def test_steps_are_those_of_torch(graphs, clip, threads):
+    network, course = settled_network(SMALL), make_course(graphs)
+    found, _, (loss, hits) = trained(network, graphs, course, clip, threads=threads)
+    expected, _, (expected_loss, expected_hits) = trained(network, graphs, course, clip, step_by_step=True, threads=threads)
+    assert_same_networks(found, expected)
+    assert loss == pytest.approx(expected_loss, rel=1e-5)
+    assert hits == expected_hits
 
 
-def test_gradients_are_left_as_they_are():
-    parameters, optimizer = make(FusedAdamW)
-    set_gradients(4, parameters)
-    before = [part.grad.clone() for part in parameters]
-    optimizer.step_clipped(1e-3)
-    assert all(torch.equal(part.grad, old) for part, old in zip(parameters, before, strict=True))
-
-
-def test_gradients_in_new_memory_are_found():
-    ours, optimizer, theirs, reference = both()
-    kept = []  # so that no memory comes again
-    for number in range(3):
-        take_steps([number], None, ours, optimizer, theirs, reference)
-        kept += [part.grad for part in ours]
-    assert_same(ours, theirs)
-
-
-def test_gradients_written_over_in_place_are_found():
-    ours, optimizer, theirs, reference = both()
-    take_steps([3], None, ours, optimizer, theirs, reference)
-    for part in (*ours, *theirs):
-        part.grad.mul_(-5)
-    optimizer.step_clipped(None)
-    reference.step()
-    assert_same(ours, theirs)
-
-
-def test_parameters_loaded_between_steps_are_stepped_from():
-    ours, optimizer, theirs, reference = both()
-    take_steps([3], None, ours, optimizer, theirs, reference)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"standardize": False},
+        {"statistics": "per-root"},
+        {"aggregation": "mean"},
+        {"orders": (3,), "channels": (5,)},
+        {"channels": (17, 33), "bins": 3},
+        {"kernel": "triangle", "node_histogram": "count"},
+    ],
+    ids=str,
+)
+def test_courses_of_the_engine_and_of_the_reference_agree(graphs, change):
+    network, course = settled_network(replace(SMALL, **change)), make_course(graphs, n_steps=3, rate=1e-3)
+    found, _, outcome = trained(network, graphs, course, threads=2)
+    reference = Reference(deepcopy(network), graphs)
+    expected = train(reference, course, make_optimizer(reference.network))
+    assert outcome[0] == pytest.approx(expected[0], rel=1e-4)
+    assert outcome[1] == expected[1]
+    reached, wanted = (Reference(one, graphs) for one in (found.eval(), reference.network.eval()))
     with torch.no_grad():
-        for part in (*ours, *theirs):
-            part.fill_(2)
-    take_steps([4], None, ours, optimizer, theirs, reference)
-    assert_same(ours, theirs)
+        draws, chosen = some_draws(graphs), np.arange(len(graphs))
+        torch.testing.assert_close(reached.scores(chosen, draws), wanted.scores(chosen, draws), rtol=2e-3, atol=2e-3)
 
 
-def test_parameters_that_moved_to_other_memory_are_stepped():
-    ours, optimizer, theirs, reference = both()
-    take_steps([3], None, ours, optimizer, theirs, reference)
-    for part in ours:
-        part.data = part.data.clone()
-    take_steps([4], None, ours, optimizer, theirs, reference)
-    assert_same(ours, theirs)
+def test_first_course_of_a_new_network_sets_its_statistics_by_the_first_step_alone(graphs):
+    network, course = make_network(SMALL, CLASSES, seed=0), make_course(graphs)
+    found, _, _ = trained(network, graphs, course)
+    expected, _, _ = trained(network, graphs, course, step_by_step=True)
+    assert_same_networks(found, expected)
+    assert int(found.node_standardizer.updates) == int(found.graph_standardizer.updates) == len(course.rates)
 
 
-# Its memory -----------------------------------------------------------------------------------------------------------
+def test_other_betas_and_epsilon_are_those_of_torch(graphs):
+    network, course, options = settled_network(SMALL), make_course(graphs), {"betas": (0.7, 0.95), "eps": 1e-3}
+    found, _, _ = trained(network, graphs, course, **options)
+    assert_same_networks(found, trained(network, graphs, course, step_by_step=True, **options)[0])
 
 
-def saved(state, tmp_path):
-    torch.save(state, tmp_path / "state.pt")
-    return torch.load(tmp_path / "state.pt")
+def test_groups_decay_each_at_its_own_rate(graphs):
+    network, course = settled_network(SMALL), make_course(graphs, n_steps=1, rate=1e-2)
+    found, _, _ = trained(network, graphs, course, clip=1e-30)  # a gradient that moves nothing
+    for name, part in network.named_parameters():
+        factor = 1 - 1e-2 * 0.3 if part.dim() > 1 else 1
+        torch.testing.assert_close(found.get_parameter(name), part * factor, rtol=1e-5, atol=1e-6)
 
 
-def test_state_is_that_of_torch():
-    ours, optimizer, theirs, reference = both()
-    take_steps(range(3), 1.0, ours, optimizer, theirs, reference)
-    found, expected = optimizer.state_dict(), reference.state_dict()
-    assert found["state"].keys() == expected["state"].keys()
-    for number, state in expected["state"].items():
-        assert found["state"][number].keys() == state.keys()
-        for name, value in state.items():
-            torch.testing.assert_close(found["state"][number][name], value, rtol=1e-5, atol=1e-9)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_same_course_twice_gives_the_same_bits(graphs, threads):
+    network, course = settled_network(SMALL), make_course(graphs)
+    states = [trained(network, graphs, course, threads=threads)[0].state_dict() for _ in range(2)]
+    assert all(torch.equal(one, other) for one, other in zip(*(state.values() for state in states), strict=True))
 
 
-@pytest.mark.parametrize("kind", [FusedAdamW, torch.optim.AdamW])
-def test_either_optimiser_goes_on_from_a_state_on_disk(kind, tmp_path):
-    ours, optimizer, theirs, reference = both()
-    take_steps(range(3), 1.0, ours, optimizer, theirs, reference)
-    source = optimizer if kind is FusedAdamW else reference
-    fresh, other = make(FusedAdamW)
-    for own, old in zip(fresh, ours, strict=True):
-        own.data.copy_(old.data)
-    other.load_state_dict(saved(source.state_dict(), tmp_path))
-    take_steps(range(3, 6), 1.0, fresh, other, theirs, reference)
-    assert_same(fresh, theirs)
+def test_course_in_parts_gives_the_same_bits(graphs, monkeypatch):
+    network, course = settled_network(SMALL), make_course(graphs)
+    whole, _, outcome = trained(network, graphs, course)
+    monkeypatch.setattr(function, "ROWS_A_CALL", 1)
+    parted, optimizer, parted_outcome = trained(network, graphs, course)
+    assert all(torch.equal(one, other) for one, other in zip(whole.parameters(), parted.parameters(), strict=True))
+    assert parted_outcome[1] == outcome[1] and parted_outcome[0] == pytest.approx(outcome[0])
+    assert {float(state["step"]) for state in optimizer.state.values()} == {len(course.rates)}
 
 
-def test_torch_goes_on_from_its_state(tmp_path):
-    ours, optimizer, theirs, reference = both()
-    set_gradients(3, ours, theirs)
-    optimizer.step_clipped(None)
-    reference.load_state_dict(saved(optimizer.state_dict(), tmp_path))
-    for own, other in zip(ours, theirs, strict=True):
-        other.data.copy_(own.data)
-    take_steps([4], None, ours, optimizer, theirs, reference)
-    assert_same(ours, theirs)
+def test_more_threads_than_graphs(graphs):
+    network, course = settled_network(SMALL), make_course(graphs, batch=2)
+    assert_same_networks(trained(network, graphs, course, threads=8)[0], trained(network, graphs, course)[0])
 
 
-def test_state_loaded_in_the_middle_replaces_what_was_learnt():
-    ours, optimizer, theirs, reference = both()
-    take_steps(range(2), None, ours, optimizer, theirs, reference)
-    before = deepcopy(optimizer.state_dict())
-    take_steps(range(2, 5), None, ours, optimizer, theirs, reference)
-    for one in (optimizer, reference):
-        one.load_state_dict(deepcopy(before))
-    take_steps(range(5, 7), None, ours, optimizer, theirs, reference)
-    assert_same(ours, theirs)
-    assert {float(state["step"]) for state in optimizer.state.values()} == {4}
+def test_frozen_parameters_stay(graphs):
+    computation = fused_computation(settled_network(SMALL), graphs)
+    computation.network.f_node.requires_grad_(False)
+    before = deepcopy(computation.network)
+    train(computation, make_course(graphs), make_optimizer(computation.network))
+    assert all(torch.equal(*pair) for pair in zip(computation.network.f_node.parameters(), before.f_node.parameters(), strict=True))
+    assert not torch.equal(computation.network.head.weight, before.head.weight)
 
 
-def test_optimiser_whose_state_was_taken_is_not_changed_by_the_other():
-    ours, optimizer, theirs, reference = both()
-    take_steps(range(2), None, ours, optimizer, theirs, reference)
-    fresh, other = make(FusedAdamW)
-    other.load_state_dict(optimizer.state_dict())
-    set_gradients(9, fresh)
-    other.step_clipped(None)
-    take_steps([3], None, ours, optimizer, theirs, reference)
-    assert_same(ours, theirs)
+@pytest.mark.parametrize("bad", [0, 1])
+def test_error_in_a_thread_comes_through_and_nobody_waits_for_ever(graphs, bad, monkeypatch):
+    network, course = settled_network(SMALL), make_course(graphs)
+    computation = fused_computation(network, graphs, threads=2)
+    optimizer, run_share = make_optimizer(computation.network), function.run_share
+
+    def failing(number, *arguments):
+        if number == bad:
+            raise MemoryError
+        run_share(number, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(function, "run_share", failing)
+        with pytest.raises(MemoryError):
+            train(computation, course, optimizer)
+    train(computation, course, optimizer)
+    expected, _, _ = trained(network, graphs, course, threads=2)
+    assert all(torch.equal(value, computation.network.state_dict()[name]) for name, value in expected.state_dict().items())
 
 
-@pytest.mark.parametrize("steps", [0, 3])
-def test_copy_goes_on_by_itself(steps):
-    ours, optimizer, theirs, reference = both()
-    take_steps(range(steps), 1.0, ours, optimizer, theirs, reference)
-    copied, copied_theirs = deepcopy((ours, optimizer)), deepcopy((theirs, reference))
-    take_steps([9], 1.0, ours, optimizer, theirs, reference)
-    take_steps(range(steps, 5), 1.0, *copied, *copied_theirs)
-    assert_same(copied[0], copied_theirs[0])
-    assert_same(ours, theirs)
+# State ----------------------------------------------------------------------------------------------------------------
+
+
+def test_state_is_that_of_torch(graphs):
+    network, course = settled_network(SMALL), make_course(graphs)
+    _, found, _ = trained(network, graphs, course)
+    _, expected, _ = trained(network, graphs, course, step_by_step=True)
+    states, expected_states = found.state_dict()["state"], expected.state_dict()["state"]
+    assert states.keys() == expected_states.keys()
+    for number, other in expected_states.items():
+        one = states[number]
+        assert one.keys() == other.keys()
+        assert float(one["step"]) == float(other["step"]) == len(course.rates)
+        for name in ("exp_avg", "exp_avg_sq"):
+            scale = float(other[name].abs().max())
+            torch.testing.assert_close(one[name], other[name], rtol=1e-3, atol=1e-4 * max(scale, 1e-3))
+
+
+@pytest.mark.parametrize("step_by_step", [(True, False), (False, True)], ids=["torch first", "engine first"])
+def test_either_goes_on_where_the_other_was(graphs, step_by_step, tmp_path):
+    network, courses = settled_network(SMALL), [make_course(graphs, seed=seed) for seed in (1, 2)]
+    straight = fused_computation(deepcopy(network), graphs)
+    optimizer = make_optimizer(straight.network)
+    for course in courses:
+        train(straight, course, optimizer)
+
+    first, changed = (fused_computation(deepcopy(network), graphs) for _ in range(2))
+    before = make_optimizer(first.network)
+    train(first, courses[0], before, step_by_step=step_by_step[0])
+    torch.save(before.state_dict(), tmp_path / "state.pt")
+    changed.network.load_state_dict(first.network.state_dict())
+    after = make_optimizer(changed.network)
+    after.load_state_dict(torch.load(tmp_path / "state.pt"))
+    train(changed, courses[1], after, step_by_step=step_by_step[1])
+    assert_same_networks(changed.network, straight.network, tolerance=1e-3)
+
+
+def test_courses_go_on_from_steps_that_torch_made_in_between(graphs):
+    network, courses = settled_network(SMALL), [make_course(graphs, seed=seed) for seed in range(3)]
+    one, other = (fused_computation(deepcopy(network), graphs) for _ in range(2))
+    optimizers = [make_optimizer(computation.network) for computation in (one, other)]
+    for course, by_torch in zip(courses, (False, True, False), strict=True):
+        train(one, course, optimizers[0], step_by_step=by_torch)
+        train(other, course, optimizers[1], step_by_step=True)
+    assert_same_networks(one.network, other.network, tolerance=1e-3)
+    assert {float(state["step"]) for state in optimizers[0].state.values()} == {15}
+
+
+def test_state_loaded_in_the_middle_replaces_what_was_learnt(graphs):
+    network, courses = settled_network(SMALL), [make_course(graphs, seed=seed) for seed in range(3)]
+    computation = fused_computation(deepcopy(network), graphs)
+    optimizer = make_optimizer(computation.network)
+    train(computation, courses[0], optimizer)
+    state, parameters = deepcopy(optimizer.state_dict()), deepcopy(computation.network.state_dict())
+    train(computation, courses[1], optimizer)
+    expected = deepcopy(computation.network.state_dict())
+    train(computation, courses[2], optimizer)
+    optimizer.load_state_dict(state)
+    computation.network.load_state_dict(parameters)
+    train(computation, courses[1], optimizer)
+    assert all(torch.equal(value, expected[name]) for name, value in computation.network.state_dict().items())
+
+
+def test_parameters_changed_between_courses_are_stepped_from(graphs):
+    computation, course = fused_computation(settled_network(SMALL), graphs), make_course(graphs, n_steps=1, rate=1e-6)
+    optimizer = make_optimizer(computation.network)
+    train(computation, course, optimizer)
+    with torch.no_grad():
+        computation.network.head.bias.fill_(2)
+    train(computation, course, optimizer)
+    torch.testing.assert_close(computation.network.head.bias, torch.full_like(computation.network.head.bias, 2), rtol=0, atol=1e-5)

@@ -83,12 +83,19 @@ def test_transposes_stand_beside_their_matrices(config):
 def test_everything_lies_apart_in_order_and_on_whole_vectors(config):
     parameters, begins, needed = parameters_of(config), [], []
     for weights, sizes in areas(config):
-        for layer, (rows, columns, width) in enumerate(sizes):
-            begins += [weights.matrices[layer], weights.transposes[layer], weights.biases[layer]]
-            needed += [rows * columns, rows * columns, width]
+        begins += [*weights.matrices, *weights.biases]
+        needed += [rows * columns for rows, columns, _ in sizes] + [width for _, _, width in sizes]
     head = parameters.head
     begins += [head.matrix, head.bias]
     needed += [head.n_classes * areas(config)[1][1][0][0], head.n_classes]
+    transposes = [
+        (begin, rows * columns)
+        for weights, sizes in areas(config)
+        for begin, (rows, columns, _) in zip(weights.transposes, sizes, strict=True)
+    ]
+    assert transposes[0][0] == parameters.own_size  # all of them behind what is learnt
+    begins += [begin for begin, _ in transposes]
+    needed += [area for _, area in transposes]
     for begin, end, size in zip(begins, [*begins[1:], parameters.size], needed, strict=True):
         assert begin % LANES == 0 and size <= end - begin < size + LANES
 

@@ -56,5 +56,8 @@ def test_costs_grow_with_the_rows_that_roots_reach():
     plan = make_plan(graphs, scale=0.8, reach=4, balls=True)
     costs = plan.costs(np.arange(3), np.array([20, 20, 20]))
     assert plan.by_balls.tolist() == [True, False, False]
-    assert costs[0] < 20 * 10 + 201  # nine rows around a root of a path, and a background
-    assert costs[1] < 40 and costs[2] < 50  # twins leave a clique and a star few rows, and fewer roots than were drawn
+    assert plan.row_counts.tolist() == [200, 2, 3]
+    assert plan.ball_sizes[0] <= 9  # rows around a root of a path
+    roots, nodes = np.array([20, 2, 3]), np.array([200, 30, 30])  # twins leave fewer roots than were drawn
+    assert costs.tolist() == (roots * (plan.ball_sizes + 3) + 7 * np.array([200, 0, 0]) + 3 * nodes + 60).tolist()
+    assert (plan.costs(np.arange(3), np.array([40, 40, 40])) >= costs).all()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from phist.engine import signals as own
-from phist.engine.signals import APART, HELPER_WATCHES, LEADER_WATCHES, make_signals
+from phist.engine.signals import APART, HELPER_WATCHES, LEADER_WATCHES, excuse, make_signals, open_meetings
 from phist.engine.vectors import cycles
 
 LONG = 1 << 60  # cycles: years
@@ -43,7 +43,7 @@ def compile_first():
 
 
 def cells(signals):
-    return signals[::APART].tolist()
+    return signals[: len(signals) // 2 : APART].tolist()
 
 
 def test_new_signals_know_of_no_round():
@@ -57,7 +57,7 @@ def test_no_two_cells_share_a_line_of_a_cache():
 def test_leader_announces_the_round_in_its_own_cell():
     signals = make_signals(3)
     begin_share(signals, 0, 5)
-    assert signals.tolist() == [5] + [0] * (3 * APART - 1)
+    assert signals.tolist() == [5] + [0] * (6 * APART - 1)
 
 
 def test_helpers_announce_no_round():
@@ -142,3 +142,47 @@ def test_helper_and_leader_give_up_watching():
 
 def test_leader_without_helpers_watches_for_nobody():
     assert end_share(make_signals(1), 0, 1) < LEADER_WATCHES
+
+
+# Meetings -------------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(nogil=True)
+def add_up(signals, number, rounds, numbers, sums):
+    """In every round each thread writes a number, and after the meeting reads those of all; then they meet before the next."""
+    for this in range(rounds):
+        numbers[number * APART] = this * 10 + number
+        own.meet(signals, number, 2 * this + 1)
+        for other in range(len(numbers) // APART):
+            sums[number * APART] += numbers[other * APART]
+        own.meet(signals, number, 2 * this + 2)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_after_a_meeting_everybody_sees_what_was_written_before(count):
+    signals, rounds = make_signals(count), 50
+    numbers, sums = np.zeros((2, count * APART), np.int64)
+    threads = [Thread(target=add_up, args=(signals, number, rounds, numbers, sums)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = sum(10 * this + number for this in range(rounds) for number in range(count))
+    assert sums[::APART].tolist() == [expected] * count
+    assert signals[len(signals) // 2 :: APART].tolist() == [2 * rounds] * count
+
+
+def test_nobody_waits_for_a_thread_that_failed():
+    signals, (numbers, sums) = make_signals(2), np.zeros((2, 2 * APART), np.int64)
+    excuse(signals, 1)
+    add_up(signals, 0, 3, numbers, sums)
+    assert cells(signals) == [0, 0]
+
+
+def test_excuses_hold_for_one_round():
+    signals = make_signals(2)
+    signals[APART] = 4
+    excuse(signals, 1)
+    open_meetings(signals)
+    assert cells(signals) == [0, 4]
+    assert not signals[len(signals) // 2 :].any()

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 import weakref
+from itertools import pairwise
 from threading import Event, Thread, current_thread, get_ident
 
 import numba
@@ -38,37 +39,54 @@ def run_rounds(counts, rounds, pause=0.0):
 # Sharing out ----------------------------------------------------------------------------------------------------------
 
 
-def positions(shares):
-    return [shares.order[begin:end].tolist() for begin, end in zip(shares.ptr[:-1], shares.ptr[1:], strict=True)]
+def in_one_step(cost, threads):
+    return share_out(cost, np.array([0, len(cost)]), threads)
+
+
+def positions(shares, step=0):
+    return [shares.order[begin:end].tolist() for begin, end in pairwise(shares.ptr[step])]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 10])
 def test_every_position_is_in_one_share(threads):
-    shares = share_out(np.random.default_rng(0).integers(0, 100, 7), threads)
+    shares = in_one_step(np.random.default_rng(0).integers(0, 100, 7), threads)
     assert len(positions(shares)) == min(threads, 7)
     assert sorted(shares.order.tolist()) == list(range(7))
-    assert shares.ptr[0] == 0 and shares.ptr[-1] == 7
+    assert shares.ptr[0, 0] == 0 and shares.ptr[0, -1] == 7
 
 
 def test_costs_are_balanced():
     cost = np.array([8, 1, 7, 2, 6, 3, 5, 4])
-    assert [cost[share].sum() for share in positions(share_out(cost, 2))] == [18, 18]
+    assert [cost[share].sum() for share in positions(in_one_step(cost, 2))] == [18, 18]
 
 
 def test_costly_positions_come_first():
     cost = np.array([1, 9, 4, 4, 7])
-    assert positions(share_out(cost, 1)) == [[1, 4, 2, 3, 0]]
-    assert positions(share_out(cost, 2)) == [[1, 3], [4, 2, 0]]
+    assert positions(in_one_step(cost, 1)) == [[1, 4, 2, 3, 0]]
+    assert positions(in_one_step(cost, 2)) == [[1, 3], [4, 2, 0]]
 
 
 def test_shares_depend_on_costs_alone():
     cost = np.array([3, 3, 3, 1, 1])
-    assert positions(share_out(cost, 2)) == positions(share_out(cost.copy(), 2))
+    assert positions(in_one_step(cost, 2)) == positions(in_one_step(cost.copy(), 2))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_nothing_to_do_is_one_empty_share(threads):
-    assert positions(share_out(np.empty(0, np.int64), threads)) == [[]]
+    assert positions(in_one_step(np.empty(0, np.int64), threads)) == [[]]
+
+
+def test_every_step_is_shared_out_by_itself():
+    cost = np.array([8, 1, 7, 2, 6, 3, 5])
+    shares = share_out(cost, np.array([0, 4, 4, 7]), 2)
+    assert positions(shares, 0) == [[0, 1], [2, 3]]
+    assert positions(shares, 1) == [[], []]
+    assert positions(shares, 2) == [[4, 5], [6]] or positions(shares, 2) == [[4], [6, 5]]
+    assert sorted(shares.order.tolist()) == list(range(7))
+
+
+def test_a_short_last_step_leaves_threads_without_a_share():
+    assert positions(share_out(np.ones(4, np.int64), np.array([0, 3, 4]), 3), 1) == [[3], [], []]
 
 
 # Rounds ---------------------------------------------------------------------------------------------------------------

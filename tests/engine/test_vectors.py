@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine import budget, fused, statistics, vectors
+from phist.engine import budget, share, statistics, vectors
 from phist.engine.vectors import LANES, elu, exp, half_sine, load, store, tanh
 
 FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3}
@@ -86,7 +86,7 @@ def test_digest_is_that_of_all_sources_of_the_engine():
     assert sha256(b"".join(path.read_bytes() for path in sources)).hexdigest() == vectors._SourcesCache.digest
 
 
-@pytest.mark.parametrize("function", [budget.needs, fused.run_share, statistics.settle])
+@pytest.mark.parametrize("function", [budget.needs, share.run_share, statistics.settle])
 def test_compiled_code_is_out_of_date_when_a_source_changes(function, monkeypatch):
     codegen = function.targetctx.codegen()
     before = function._cache._index_key((), codegen)

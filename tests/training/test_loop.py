@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from phist.engine.computation import Fused
-from phist.engine.optimizer import FusedAdamW
 from phist.errors import ConfigError, ModelFileError
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.config import NetworkConfig
@@ -113,26 +112,24 @@ def test_constant_schedule_stays_after_warm_up():
 
 
 def test_gradient_clipping_bounds_a_step(monkeypatch):
-    seen = []
-    step = FusedAdamW.step_clipped
-    monkeypatch.setattr(FusedAdamW, "step_clipped", lambda self, limit: seen.append(limit) or step(self, limit))
-    train(TrainingConfig(epochs=1, gradient_clip=0.25))
-    assert set(seen) == {0.25}
+    seen, run = [], Fused.train
+    monkeypatch.setattr(Fused, "train", lambda *arguments: seen.append(arguments[-1]) or run(*arguments))
+    train(TrainingConfig(epochs=2, gradient_clip=0.25))
+    assert seen == [0.25, 0.25]
 
 
 @pytest.mark.parametrize("batch_size", [5, 24, 100])
 def test_epoch_sees_every_graph_once_with_roots_of_its_own(batch_size, monkeypatch):
-    seen, learn = [], Fused.learn
-
-    def watched(self, chosen, draws, *labels):
-        seen.append((chosen, draws))
-        return learn(self, chosen, draws, *labels)
-
-    monkeypatch.setattr(Fused, "learn", watched)
+    courses, run = [], Fused.train
+    monkeypatch.setattr(Fused, "train", lambda self, course, *others: courses.append(course) or run(self, course, *others))
     train(TrainingConfig(epochs=2, batch_size=batch_size), validation=False)
-    steps = -(-24 // batch_size)
-    epochs = seen[:steps], seen[steps:]
+    epochs = [
+        [(part.graphs, part.draws) for part in map(course.part, range(n), range(1, n + 1))]
+        for course in courses
+        for n in [len(course.rates)]
+    ]
     for epoch in epochs:
+        assert [len(chosen) for chosen, _ in epoch] == [batch_size] * (24 // batch_size) + [24 % batch_size] * (24 % batch_size > 0)
         assert sorted(np.concatenate([chosen for chosen, _ in epoch]).tolist()) == list(range(24))
         for chosen, draws in epoch:
             totals = np.add.reduceat(draws.counts, draws.ptr[:-1])

@@ -17,18 +17,31 @@ SPARE = 16 * LANES  # for what every allocation is rounded up by
 
 @compiled
 def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, shares: Shares, most_places: int, keep: bool) -> Any:
-    """Enough for each thread whatever balls its roots have; floats below ``result[:, KEPT]`` may be kept for the backward pass."""
-    result = np.zeros((len(shares.ptr) - 1, KEPT + 1), np.int64)
-    for number in range(len(result)):
-        share = shares.order[shares.ptr[number] : shares.ptr[number + 1]]
-        _needs_of_share(shape, plan, graphs, draws, share, most_places, keep, result[number])
+    """Enough for each thread in any step, whatever balls its roots have.
+
+    Floats below ``result[:, KEPT]`` may be kept for the backward pass.
+    """
+    n_steps, n_threads = len(shares.ptr), shares.ptr.shape[1] - 1
+    result = np.zeros((n_threads, KEPT + 1), np.int64)
+    for number in range(n_threads):
+        beyond = 0
+        for step in range(n_steps):
+            share = shares.order[shares.ptr[step, number] : shares.ptr[step, number + 1]]
+            own = np.zeros(KEPT + 1, np.int64)
+            alone = _needs_of_share(shape, plan, graphs, draws, share, most_places, keep, own)
+            beyond = max(beyond, alone)
+            result[number] = np.maximum(result[number], own)
+        result[number, FLOATS] += beyond
+        if not keep:
+            result[number, KEPT] = -1
     return result
 
 
 @inner
 def _needs_of_share(
     shape: Shape, plan: Plan, graphs: Any, draws: Draws, share: Any, most_places: int, keep: bool, result: Any
-) -> None:
+) -> int:
+    """What stays in memory from graph to graph; returns the floats that one graph needs besides."""
     width, size, order = shape.widths[-1], shape.bins.number * shape.widths[-1], shape.orders[0]
     strides, longest = 0, order * max(LANES, shape.widths[0])
     for layer in range(1, len(shape.orders)):
@@ -37,7 +50,6 @@ def _needs_of_share(
         longest = max(longest, stride)
     per_place, stride = 2 + order + strides + width, order * shape.widths[0]
     always, alone, kept, integers, most_integers = 0, 0, 0, 0, 0
-    result[DOUBLES], result[POSITIONS] = 0, 0
     for place in share:
         graph, n_draws = graphs[place], draws.ptr[place + 1] - draws.ptr[place]
         n_nodes, n_rows = plan.node_ptr[graph + 1] - plan.node_ptr[graph], plan.row_ptr[graph + 1] - plan.row_ptr[graph]
@@ -61,6 +73,7 @@ def _needs_of_share(
         most_integers = max(most_integers, whole)
         result[DOUBLES] = max(result[DOUBLES], (sets + 1) * 4 * width + 4 * LANES)
         result[POSITIONS] = max(result[POSITIONS], n_rows)
-    result[KEPT] = always + min(kept, most_places * per_place) if keep else -1
-    result[FLOATS] = max(result[KEPT], always) + alone
+    result[KEPT] = always + (min(kept, most_places * per_place) if keep else 0)
+    result[FLOATS] = result[KEPT]
     result[INTEGERS] = integers + most_integers
+    return alone

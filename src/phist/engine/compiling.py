@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from phist.engine.budget import needs
 from phist.engine.choice import EngineNotice
+from phist.engine.course import Course
 from phist.engine.function import FusedNetwork
-from phist.engine.fused import run_share
-from phist.engine.optimizer import FusedAdamW
+from phist.engine.share import run_share
 from phist.graphs.convert import as_graphset
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
@@ -61,10 +62,9 @@ def prepare() -> None:
 
 
 def _compute_something() -> None:
-    """Two steps of training: call every part with arguments of the types that it always has; the first step sets statistics."""
+    """A course of two steps: call every part with arguments of the types that it always has."""
     network = make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0)
     graphs, fused = as_graphset([(3, [(0, 1), (1, 2)])]), FusedNetwork(network)
-    plan, draws, optimizer = fused.plan(graphs), draw_all(graphs.node_counts()), FusedAdamW(network.parameters())
-    for _ in range(2):
-        fused.learn(plan, np.zeros(1, np.int64), draws, np.zeros(1, np.int64), np.ones(1, np.float32))
-        optimizer.step_clipped(1.0)
+    graph, drawn = np.zeros(2, np.int64), draw_all(np.array([3, 3]))
+    course = Course(np.arange(3), np.full(2, 1e-3), graph, drawn, graph, np.ones(2, np.float32))
+    fused.train(fused.plan(graphs), course, torch.optim.AdamW(network.parameters()), clip=1.0)

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from phist.engine.choice import choose_engine
 from phist.engine.compiling import prepare
+from phist.engine.course import Course
 from phist.engine.function import FusedNetwork
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
@@ -46,6 +47,20 @@ class Computation(ABC):
         self.network.zero_grad(set_to_none=True)
         loss.backward()
         return float(loss.detach()), int((scores.argmax(1) == labels).sum())
+
+    def train(self, course: Course, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
+        """Take the steps of a course; returns the losses of all graphs, added up, and the hits."""
+        total, hits = 0.0, 0
+        for step, rate in enumerate(course.rates.tolist()):
+            part = course.part(step, step + 1)
+            loss, own = self.learn(part.graphs, part.draws, part.targets, part.weights)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            if clip is not None:
+                torch.nn.utils.clip_grad_norm_(self.network.parameters(), clip)
+            optimizer.step()
+            total, hits = total + loss * len(part.graphs), hits + own
+        return total, hits
 
     @abstractmethod
     def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
@@ -114,6 +129,11 @@ class Fused(Computation):
 
     def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: NDArray[np.float32]) -> tuple[float, int]:
         return self.fused.learn(self.plan, chosen, draws, targets, weights)
+
+    def train(self, course: Course, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
+        if all(parameter.requires_grad for parameter in self.network.parameters()):
+            return self.fused.train(self.plan, course, optimizer, clip)
+        return super().train(course, optimizer, clip)  # torch's optimiser leaves frozen parameters alone
 
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.fused.node_embeddings(self.plan, chosen, draws)

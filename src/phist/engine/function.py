@@ -1,5 +1,7 @@
 """The door between the two rooms: a network of `phist.nn`, computed by the engine, with gradients."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from phist.engine.budget import KEPT, needs
-from phist.engine.fused import BACKWARD, FORWARD, LEARN, Pass, run_share
+from phist.engine.course import Course
+from phist.engine.fused import Pass
 from phist.engine.memory import PHASES, Memory, make_memory
+from phist.engine.optimizer import AdamWState, Descent, no_descent
 from phist.engine.parameters import Parameters
 from phist.engine.plan import Plan, make_plan
 from phist.engine.roots import STATES
 from phist.engine.shape import Network, Standardizer, shape_of
-from phist.engine.statistics import Statistics, learn_graphs, learn_nodes
+from phist.engine.share import BACKWARD, FORWARD, LEARN, TRAIN, Movement, run_share
+from phist.engine.statistics import Statistics, learn_graphs, learn_nodes, no_running
 from phist.engine.threads import run_shares, share_out
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
@@ -22,7 +27,9 @@ from phist.nn.sampling import Draws
 
 Array = NDArray[Any]
 MOST_THREADS = 64
+ROWS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
+_NO_MOVEMENT = Movement(no_descent(), no_running(), no_running())
 
 
 class FusedNetwork:
@@ -41,6 +48,7 @@ class FusedNetwork:
         self.node_statistics = Statistics(network.node_standardizer, self.bins, self.width)
         self.graph_statistics = Statistics(network.graph_standardizer, self.bins, self.width)
         self._memories: list[list[Memory]] = []
+        self._adamw: AdamWState | None = None
 
     def plan(self, graphs: GraphSet) -> Plan:
         """What the engine works out once for a set of graphs."""
@@ -62,6 +70,36 @@ class FusedNetwork:
         loss, hits, gradients = _Call(self, plan, graphs, draws).learn(targets, weights)
         self.parameters.hand_over(gradients)
         return loss, hits
+
+    @torch.no_grad()
+    def train(self, plan: Plan, course: Course, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
+        """Take the steps of a course; returns the losses of all graphs, added up, and the hits."""
+        total, hits = 0.0, 0
+        if self._adamw is None or not self._adamw.is_of(optimizer):
+            self._adamw = AdamWState(optimizer, self.parameters)
+        state, start = self._adamw, course.part(0, 1)
+        skip = _Call(self, plan, start.graphs, start.draws).settle_first()
+        for part in course.parts(plan.costs(course.graphs, np.diff(course.draws.ptr)), ROWS_A_CALL):
+            call = _Call(self, plan, part.graphs, part.draws, part.steps)
+            with self._all_or_nothing():
+                losses, own = call.train(part, state.descent(part.rates, clip, call.n_shares), skip)
+                self.parameters.write()
+                state.advance(len(part.rates))
+            total, hits, skip = total + losses, hits + own, (False, False)
+        return total, hits
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """What was not completed has not been: statistics go back, and the optimiser's state is read from torch again."""
+        saved = [(array, array.copy()) for part in (self.node_statistics, self.graph_statistics) for array in part.arrays()]
+        try:
+            yield
+        except BaseException:
+            self._adamw = None
+            self.parameters.packed[:] = 0  # padding too
+            for array, before in saved:
+                array[:] = before
+            raise
 
     @torch.no_grad()
     def node_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
@@ -104,11 +142,12 @@ class _Call:
     network: Network
     batch: Pass
 
-    def __init__(self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws) -> None:
+    def __init__(self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws, steps: Array | None = None) -> None:
         self.fused, self.plan, self.draws = fused, plan, draws
         self.graphs = np.ascontiguousarray(graphs, np.int64)
-        self.shares = share_out(plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1]), fused.threads)
-        self.n_shares = len(self.shares.ptr) - 1
+        steps = np.array([0, len(graphs)]) if steps is None else steps
+        self.shares = share_out(plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1]), steps, fused.threads)
+        self.n_shares = self.shares.ptr.shape[1] - 1
         self.most_places = max(1, fused.most_places // self.n_shares)
         self.memories: list[Memory] = []
         fused.parameters.read()
@@ -122,7 +161,7 @@ class _Call:
 
     def embed_graphs(self, keep: bool) -> Array:
         """Standardised embeddings of the graphs in torch's order; ``keep`` what the way back needs."""
-        first = self._settle_first()
+        first = self.settle_first()
         self._open(keep)
         self._run(FORWARD)
         if not keep:
@@ -141,16 +180,32 @@ class _Call:
 
     def learn(self, targets: Array, weights: Array) -> tuple[float, int, Array]:
         """Loss, hits and every thread's gradients."""
-        first = self._settle_first()
+        first = self.settle_first()
         self._open(keep=True)
-        self.batch = self.batch._replace(
-            targets=targets, weights=weights / weights.sum(), slopes=np.empty_like(self.batch.histograms)
-        )
+        self._teach(targets, weights / weights.sum())
         self._run(LEARN)
         self._close()
         self._learn_statistics(first)
-        loss, hits = self.batch.losses.sum(axis=0).tolist()
-        return loss, int(hits), self.batch.gradients
+        return float(self.batch.losses.sum()), int(self.batch.hits.sum()), self.batch.gradients
+
+    def train(self, course: Course, descent: Descent, skip: tuple[bool, bool]) -> tuple[float, int]:
+        """The losses of all graphs, added up, and hits; parameters and statistics move step by step.
+
+        Args:
+            skip: whether the statistics of nodes and of graphs know the first step already.
+        """
+        self._open(keep=True)
+        self._teach(course.targets, course.shares_of_weights())
+        movement = Movement(
+            descent, self.fused.node_statistics.running(int(skip[0])), self.fused.graph_statistics.running(int(skip[1]))
+        )
+        self._run(TRAIN, movement)
+        self._close()
+        counts = np.diff(course.steps)
+        return float(self.batch.losses @ np.repeat(counts, counts)), int(self.batch.hits.sum())
+
+    def _teach(self, targets: Array, weights: Array) -> None:
+        self.batch = self.batch._replace(targets=targets, weights=weights, slopes=np.empty_like(self.batch.histograms))
 
     def _open(self, keep: bool, only_nodes: bool = False) -> None:
         fused, parameters = self.fused, self.fused.parameters
@@ -174,14 +229,16 @@ class _Call:
             histograms=np.empty(len(self.graphs) * size, np.float32),
             slopes=_NO_FLOATS,
             moments=np.zeros((self.n_shares, 1 + 2 * size)),
-            losses=np.zeros((self.n_shares, 2)),
-            gradients=np.zeros((self.n_shares, parameters.size if keep else 0), np.float32),
+            losses=np.zeros(len(self.graphs)),
+            hits=np.zeros(len(self.graphs), np.bool_),
+            gradients=np.empty((self.n_shares, parameters.size if keep else 0), np.float32),
         )
 
-    def _run(self, asked: int) -> None:
+    def _run(self, asked: int, movement: Movement = _NO_MOVEMENT) -> None:
         def work(number: int, signals: Array, this_round: int) -> None:
             run_share(
-                number, signals, this_round, asked, self.plan, self.network, self.batch, self.most_places, self.memories[number]
+                number, signals, this_round, asked, self.plan, self.network, self.batch, movement, self.most_places,
+                self.memories[number],
             )  # fmt: skip
 
         run_shares(work, self.n_shares)
@@ -190,7 +247,7 @@ class _Call:
         self.fused.return_memory(self.memories)
         self.memories = []
 
-    def _settle_first(self) -> tuple[bool, bool]:
+    def settle_first(self) -> tuple[bool, bool]:
         """The very first batch sets the statistics that it is standardised with: look at it before all else.
 
         Returns whether it was the first for the statistics of nodes and of graphs.

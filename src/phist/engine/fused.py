@@ -29,21 +29,18 @@ from phist.engine.roots import (
     take_rooted,
 )  # fmt: skip
 from phist.engine.shape import Network, Standardizer
-from phist.engine.signals import begin_share, end_share
 from phist.engine.threads import Shares
-from phist.engine.vectors import LANES, compiled, cycles, fma, inner, load, single, splat, spread, store
+from phist.engine.vectors import LANES, cycles, fma, inner, load, single, splat, spread, store
 from phist.nn.sampling import Draws
-
-FORWARD, BACKWARD, LEARN = range(3)  # what a thread is asked for; LEARN is all the way
 
 
 class Pass(NamedTuple):
-    """What the threads read and fill in one pass over a batch."""
+    """What the threads read and fill in a pass over a batch, or in several with a step of training after each."""
 
     graphs: Any  # (graphs): by their numbers in the plan
     draws: Draws
     targets: Any  # (graphs): their classes, for the head
-    weights: Any  # (graphs): what each counts for in the loss, all together 1
+    weights: Any  # (graphs): what each counts for in the loss, those of a step together 1
     shares: Shares
     keep_below: Any  # (threads): responses that end below so many floats stay for the way back; below 0 nothing stays
     states: Any  # (graphs, STATES)
@@ -52,44 +49,21 @@ class Pass(NamedTuple):
     histograms: Any  # (graphs · bins · width): those of f_graph
     slopes: Any  # likewise
     moments: Any  # (threads, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
-    losses: Any  # (threads, 2): loss and hits
+    losses: Any  # (graphs): what each adds to the loss of its step
+    hits: Any  # (graphs)
     gradients: Any  # (threads, parameters)
 
 
-@compiled
-def run_share(
-    number: int,
-    signals: Any,
-    this_round: int,
-    asked: int,
-    plan: Plan,
-    network: Network,
-    batch: Pass,
-    most_places: int,
-    memory: Memory,
-) -> None:
-    """The graphs of thread ``number``, forward, backward or both; most of the engine's code is compiled here, and once."""
-    begin_share(signals, number, this_round)
-    share = batch.shares.order[batch.shares.ptr[number] : batch.shares.ptr[number + 1]]
-    if asked != BACKWARD:
-        batch.embeddings[number] = _forward(share, number, plan, network, batch, most_places, memory)
-    if asked == LEARN:
-        _learn_heads(share, number, network, batch, memory)
-    if asked != FORWARD:
-        _backward(share, number, plan, network, batch, most_places, memory)
-    end_share(signals, number, this_round)
-
-
 @inner
-def _learn_heads(share: Any, number: int, network: Network, batch: Pass, memory: Memory) -> None:
+def learn_heads(share: Any, number: int, network: Network, batch: Pass, memory: Memory) -> None:
+    """Losses of some graphs, their slopes and the gradient of the head, which begins with them."""
     size, gradient = len(network.graph_standardizer.shift), batch.gradients[number]
     for place in share:
         loss, is_hit = learn_head(
             network.head, network.graph_standardizer, batch.histograms, place * size, batch.targets[place], batch.weights[place],
             batch.slopes, gradient, memory,
         )  # fmt: skip
-        batch.losses[number, 0] += loss
-        batch.losses[number, 1] += is_hit
+        batch.losses[place], batch.hits[place] = loss, is_hit
 
 
 @inner
@@ -132,7 +106,7 @@ def _standardize(standardizer: Standardizer, n_roots: int, embeddings: int, memo
 
 
 @inner
-def _forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> int:
+def forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> int:
     """Embed some graphs of a batch; returns where the embeddings of their roots begin."""
     graphs, draws, states, nodes, keep_below = batch.graphs, batch.draws, batch.states, batch.nodes, batch.keep_below[number]
     standardizer, moments = network.node_standardizer, batch.moments[number]
@@ -187,7 +161,7 @@ def _forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass,
 
 
 @inner
-def _backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
+def backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
     """Add the gradients of the parameters, given the slopes of the graphs' histograms."""
     graphs, draws, states, slopes = batch.graphs, batch.draws, batch.states, batch.slopes
     embeddings, gradient = batch.embeddings[number], batch.gradients[number]

@@ -1,97 +1,157 @@
-"""AdamW for a network of a dozen small tensors: clipping and the step in one pass of compiled code."""
+"""AdamW in compiled code: clipping and the step, each thread on its part of the parameters.
+
+The state stays that of a `torch.optim.AdamW`, for checkpoints to find: it is read before a course of steps and written after it.
+"""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from phist.engine.parameters import FlatViews
-from phist.engine.vectors import compiled, inner
+from phist.engine.parameters import Parameters
+from phist.engine.vectors import LANES, fma, inner, load, single, splat, store
+
+Array = NDArray[Any]
 
 
-class FusedAdamW(torch.optim.AdamW):
-    """`torch.optim.AdamW` with the same state and the same numbers; parameters must be single precision on the processor.
+class Descent(NamedTuple):
+    """What a step reads and moves besides the parameters, for each of them as compiled code has it, padding included."""
 
-    torch's own step is made for tensors of millions; on these it is all preparation.
+    gradient: Array
+    mean: Array  # running means of the gradient
+    square: Array  # and of its square
+    decays: Array  # weight decay of each number
+    mask: Array  # 1 for parameters, 0 for padding
+    mirrors: Array  # where each stands in a transpose
+    rates: Array  # (steps): learning rates
+    betas: tuple[float, float]
+    epsilon: float
+    longest: float  # gradients are clipped to this length
+    done: int  # steps before these
+    squares: Array  # (threads): of each thread's part of the gradient, summed
+
+
+def no_descent() -> Descent:
+    """For passes without steps."""
+    floats, integers = np.empty(0, np.float32), np.empty(0, np.int32)
+    return Descent(floats, floats, floats, floats, floats, integers, np.empty(0), (0.0, 0.0), 0.0, 0.0, 0, np.empty(0))
+
+
+class AdamWState:
+    """The state of a torch optimiser in the order of the engine's parameters.
+
+    Learning rates come with the steps; betas and epsilon are those of the first group.
     """
 
-    _memory: "_Memory | None" = None  # copies begin without one: torch copies the state only, and theirs is filled from it
+    def __init__(self, optimizer: torch.optim.AdamW, parameters: Parameters) -> None:
+        self.optimizer, self.parameters, tensors = optimizer, parameters, parameters.tensors
+        decay_of = {part: group["weight_decay"] for group in optimizer.param_groups for part in group["params"]}
+        self.decays = self._spread(np.concatenate([np.full(part.numel(), decay_of[part]) for part in tensors]))
+        self.mask = self._spread(np.ones(len(parameters.places)))
+        first = optimizer.state[tensors[0]]
+        self.done = int(first["step"]) if first else 0
+        self._flat = np.zeros((2, len(parameters.places)), np.float32)  # torch's order, and shared with torch
+        self._steps = np.full(len(tensors), self.done, np.float32)
+        for number, (part, own) in enumerate(zip(tensors, parameters.slices, strict=True)):
+            state = optimizer.state[part]
+            for name, flat in zip(("exp_avg", "exp_avg_sq"), self._flat, strict=True):
+                shared = torch.from_numpy(flat[own]).view(part.shape)
+                if name in state:
+                    shared.copy_(state[name])
+                state[name] = shared
+            state["step"] = torch.from_numpy(self._steps[number : number + 1]).view(())
+        self._first = optimizer.state[tensors[0]]["exp_avg"]
+        self.mean, self.square = (self._spread(flat) for flat in self._flat)
 
-    @torch.no_grad()
-    def step_clipped(self, clip: float | None) -> None:
-        """Scale the gradients down to a norm of at most ``clip``, as `clip_grad_norm_` does, and take a step."""
-        if self._memory is None:
-            self._memory = _Memory(self.param_groups, self.state)
-        memory = self._memory
-        memory.read()
-        memory.steps += 1
-        factor = 1.0 if clip is None else min(1.0, clip / (math.sqrt(memory.gradient @ memory.gradient) + 1e-6))
-        step = float(memory.steps[0])
-        rates = [(group["lr"], group["weight_decay"], *group["betas"], group["eps"], step, factor) for group in self.param_groups]
-        _step(memory.values, memory.gradient, memory.mean, memory.square, memory.ptr, np.array(rates))
-        memory.write()
+    def is_of(self, optimizer: torch.optim.AdamW) -> bool:
+        """Whether this is still the state of ``optimizer``, which may have loaded another or made steps of its own."""
+        state = optimizer.state[self.parameters.tensors[0]]
+        return state.get("exp_avg") is self._first and self._steps[0] == self.done
 
-    def load_state_dict(self, state_dict: Any) -> None:
-        """Take over another optimiser's memory."""
-        super().load_state_dict(state_dict)
-        self._memory = None
+    def _spread(self, flat: Array) -> Array:
+        """One number of each parameter in the engine's order, and zeros for padding."""
+        result = np.zeros(self.parameters.own_size, np.float32)
+        result[self.parameters.places] = flat
+        return result
 
+    def descent(self, rates: Array, clip: float | None, threads: int) -> Descent:
+        """Steps at so many learning rates, as compiled code takes them."""
+        group = self.optimizer.param_groups[0]
+        return Descent(
+            gradient=np.empty_like(self.mean),
+            mean=self.mean,
+            square=self.square,
+            decays=self.decays,
+            mask=self.mask,
+            mirrors=self.parameters.mirrors,
+            rates=np.ascontiguousarray(rates, np.float64),
+            betas=(float(group["betas"][0]), float(group["betas"][1])),
+            epsilon=float(group["eps"]),
+            longest=math.inf if clip is None else float(clip),
+            done=self.done,
+            squares=np.zeros(threads),
+        )
 
-class _Memory:
-    """What belongs to the parameters of all groups, one tensor after the other in flat arrays.
-
-    The running means of the gradients and of their squares are shared with the optimiser's state; values and gradients are
-    brought from the tensors before a step.
-    """
-
-    def __init__(self, groups: list[dict[str, Any]], state: Any) -> None:
-        self.parameters: list[Any] = [part for group in groups for part in group["params"]]
-        self.ptr = np.cumsum([0, *(sum(part.numel() for part in group["params"]) for group in groups)])
-        self.values, self.gradient, self.mean, self.square = np.zeros((4, self.ptr[-1]), np.float32)
-        self.steps = np.zeros(len(self.parameters), np.float32)
-        self._value_views, self._gradient_views = FlatViews(), FlatViews()
-        begin = 0
-        for number, part in enumerate(self.parameters):
-            end = begin + part.numel()
-            shared = {
-                "step": self.steps[number : number + 1],
-                "exp_avg": self.mean[begin:end],
-                "exp_avg_sq": self.square[begin:end],
-            }
-            for name, array in shared.items():
-                tensor = torch.from_numpy(array).view(() if name == "step" else part.shape)
-                if name in state[part]:
-                    tensor.copy_(state[part][name])
-                state[part][name] = tensor
-            begin = end
-
-    def read(self) -> None:
-        np.concatenate(self._value_views.of(self.parameters), out=self.values)
-        np.concatenate(self._gradient_views.of([part.grad for part in self.parameters]), out=self.gradient)
-
-    def write(self) -> None:
-        begin = 0
-        for view in self._value_views.of(self.parameters):
-            view[:] = self.values[begin : begin + len(view)]
-            begin += len(view)
-
-
-@compiled
-def _step(values: Any, gradient: Any, mean: Any, square: Any, ptr: Any, rates: Any) -> None:
-    """Group by group: ``rates`` are learning rate, decay, the two betas, epsilon, step and the gradient's factor of each."""
-    for group in range(len(rates)):
-        own = slice(ptr[group], ptr[group + 1])
-        _step_group(values[own], gradient[own], mean[own], square[own], rates[group])
+    def advance(self, steps: int) -> None:
+        """Count so many steps, and let torch see where the state is now."""
+        self.done += steps
+        self._steps[:] = self.done
+        for flat, values in zip(self._flat, (self.mean, self.square), strict=True):
+            np.take(values, self.parameters.places, out=flat)
 
 
 @inner
-def _step_group(values: Any, gradient: Any, mean: Any, square: Any, rates: Any) -> None:
-    rate, decay, first, second, epsilon, step, factor = rates[0], rates[1], rates[2], rates[3], rates[4], rates[5], rates[6]
-    reduction, root = rate / (1 - first**step), np.sqrt(1 - second**step)
+def _part_of(size: int, number: int, threads: int) -> Any:
+    """Where a thread's part of so many numbers begins and ends, in whole vectors."""
+    vectors = size // LANES
+    return vectors * number // threads * LANES, vectors * (number + 1) // threads * LANES
+
+
+@inner
+def sum_gradients(gradients: Any, descent: Descent, number: int) -> None:
+    """The sum of every thread's gradients, for this thread's part of the numbers."""
+    begin, end = _part_of(len(descent.mask), number, len(gradients))
+    squares = splat(single(0.0))
+    for place in range(begin, end, LANES):
+        slope = load(gradients[0], place)
+        for other in range(1, len(gradients)):
+            slope = slope + load(gradients[other], place)
+        slope = slope * load(descent.mask, place)
+        store(descent.gradient, place, slope)
+        squares = fma(slope, slope, squares)
+    lanes, total = np.empty(LANES, np.float32), 0.0
+    store(lanes, 0, squares)
+    for lane in range(LANES):
+        total += lanes[lane]
+    descent.squares[number] = total
+
+
+@inner
+def descend_part(descent: Descent, step: int, number: int, packed: Any) -> None:
+    """AdamW with clipping on this thread's part of the ``packed`` parameters and on their transposes."""
+    begin, end = _part_of(len(descent.mask), number, len(descent.squares))
+    factor = single(min(1.0, descent.longest / (np.sqrt(descent.squares.sum()) + 1e-6)))
+    _move(
+        packed[begin:end], descent.gradient[begin:end], descent.mean[begin:end], descent.square[begin:end],
+        descent.decays[begin:end], factor, descent.rates[step], descent.betas, descent.epsilon, descent.done + step + 1,
+    )  # fmt: skip
+    for place in range(begin, end):
+        packed[descent.mirrors[place]] = packed[place]
+
+
+@inner
+def _move(
+    values: Any, gradient: Any, mean: Any, square: Any, decays: Any, factor: Any, rate: float, betas: Any, epsilon: float, step: int
+) -> None:
+    reduction, scale = single(rate / (1 - betas[0] ** step)), single(1 / np.sqrt(1 - betas[1] ** step))
+    first, second, rest = single(1 - betas[0]), single(betas[1]), single(1 - betas[1])
+    decay, least = single(rate), single(epsilon)
     for place in range(len(values)):
-        slope = np.float32(factor) * gradient[place]
-        mean[place] += np.float32(1 - first) * (slope - mean[place])
-        square[place] = np.float32(second) * square[place] + np.float32(1 - second) * slope * slope
-        spread = np.sqrt(square[place]) / np.float32(root) + np.float32(epsilon)
-        values[place] = values[place] * np.float32(1 - rate * decay) - np.float32(reduction) * mean[place] / spread
+        slope = factor * gradient[place]
+        average = mean[place] + first * (slope - mean[place])
+        spread = second * square[place] + rest * slope * slope
+        mean[place], square[place] = average, spread
+        kept = values[place] - values[place] * (decay * decays[place])
+        values[place] = kept - reduction * average / (np.sqrt(spread) * scale + least)

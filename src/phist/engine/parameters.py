@@ -35,11 +35,19 @@ class Parameters:
         self.node = Weights(values, *layout.levels[0])
         self.graph = Weights(values, *layout.levels[1])
         self.head = Head(values, len(self.tensors[-1]), *layout.head)
-        self.places, self.turned = layout.places()
+        self.places, turned = layout.places()
+        self.own_size = layout.own_size
+        self.mirrors = np.arange(self.own_size, dtype=np.int32)
+        self.mirrors[self.places] = turned
         self.flat = np.empty(len(self.places), np.float32)
         self._gradient = np.zeros_like(self.flat)
         self._gradients = self._apart(self._gradient)
         self._views = FlatViews()
+
+    @property
+    def packed(self) -> Array:
+        """All numbers as compiled code has them: padded parameters, ``own_size`` of them, and then the transposes."""
+        return self.node.values
 
     @property
     def size(self) -> int:
@@ -49,7 +57,13 @@ class Parameters:
     def read(self) -> None:
         """Bring what torch has now to where compiled code finds it."""
         np.concatenate(self._views.of(self.tensors), out=self.flat)
-        _pack(self.flat, self.places, self.turned, self.node.values)
+        _pack(self.flat, self.places, self.mirrors, self.packed)
+
+    def write(self) -> None:
+        """Bring what compiled code has now to where torch finds it."""
+        flat = self.packed[self.places]
+        for view, own in zip(self._views.of(self.tensors), self.slices, strict=True):
+            view[:] = flat[own]
 
     def collect(self, gradients: Array) -> list[Tensor]:
         """The sum of every thread's gradients, (threads, size), in the order and the shapes of ``tensors``."""
@@ -61,7 +75,7 @@ class Parameters:
         """Leave the sum of every thread's gradients where an optimiser looks for it, in memory that is used again and again."""
         _collect(gradients, self.places, self._gradient)
         for tensor, gradient in zip(self.tensors, self._gradients, strict=True):
-            if tensor.grad is not gradient:
+            if tensor.requires_grad and tensor.grad is not gradient:
                 tensor.grad = gradient
 
     def _apart(self, flat: Array) -> list[Tensor]:
@@ -88,21 +102,24 @@ class _Layout:
     def __init__(self, shape: Shape, channels: Sequence[int], n_classes: int) -> None:
         self.orders, self.widths, self.channels = shape.orders.tolist(), shape.widths.tolist(), list(channels)
         self.bins, self.n_classes, self.size = shape.bins.number, n_classes, 0
-        self.levels = self._lay_level(below=1), self._lay_level(below=self.bins * self.widths[-1])
+        levels = self._lay_level(below=1), self._lay_level(below=self.bins * self.widths[-1])
         self.head = self._lay(n_classes * self.bins * self.widths[-1]), self._lay(n_classes)
+        self.own_size = self.size
+        self.levels = tuple((matrices, self._lay_all(areas), biases) for matrices, areas, biases in levels)
 
     def _lay(self, size: int) -> int:
         begin = self.size
         self.size += padded(size)
         return begin
 
-    def _lay_level(self, below: int) -> tuple[Array, Array, Array]:
-        """Where each layer's matrix, its transpose and its bias begin."""
-        rows = []
-        for order, before, width in zip(self.orders, [below, *self.widths], self.widths, strict=False):
-            rows.append([self._lay(order * before * width), self._lay(order * before * width), self._lay(width)])
-        matrices, transposes, biases = np.array(rows, np.int64).T.copy()
-        return matrices, transposes, biases
+    def _lay_all(self, sizes: Sequence[int]) -> Array:
+        return np.array([self._lay(size) for size in sizes], np.int64)
+
+    def _lay_level(self, below: int) -> tuple[Array, list[int], Array]:
+        """Where each layer's matrix begins, how large it is, and where the bias begins."""
+        befores = [below, *self.widths]
+        areas = [order * before * width for order, before, width in zip(self.orders, befores, self.widths, strict=False)]
+        return self._lay_all(areas), areas, self._lay_all(self.widths)
 
     def places(self) -> tuple[Array, Array]:
         """For each number in torch's order where it stands, and where it stands in a transpose: the same where there is none."""
@@ -140,10 +157,10 @@ class _Layout:
 
 
 @compiled
-def _pack(flat: Any, places: Any, turned: Any, values: Any) -> None:
+def _pack(flat: Any, places: Any, mirrors: Any, packed: Any) -> None:
     for number in range(len(flat)):
-        values[places[number]] = flat[number]
-        values[turned[number]] = flat[number]
+        packed[places[number]] = flat[number]
+        packed[mirrors[places[number]]] = flat[number]
 
 
 @compiled

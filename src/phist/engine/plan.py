@@ -34,10 +34,12 @@ class Plan(NamedTuple):
     ball_sizes: Array  # (graphs): rows that a root reaches, the mean over a few; all of them where balls are not used
 
     def costs(self, graphs: Array, n_roots: Array) -> Array:
-        """About how many rows and nodes are computed on in each of some graphs, seen from so many roots."""
-        nodes = self.node_ptr[graphs + 1] - self.node_ptr[graphs]  # f_graph's, and about as many of a background
+        """What some graphs cost, seen from so many roots, in rows of a root; the other weights were fitted to times of steps."""
+        nodes = self.node_ptr[graphs + 1] - self.node_ptr[graphs]
         rows = self.row_ptr[graphs + 1] - self.row_ptr[graphs]
-        costs: Array = np.minimum(n_roots, rows) * self.ball_sizes[graphs] + nodes
+        roots = np.minimum(n_roots, rows)
+        background = np.where(self.by_balls[graphs], rows, 0)
+        costs: Array = roots * self.ball_sizes[graphs] + 3 * roots + 7 * background + 3 * nodes + 60
         return costs
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import address_of_symbol
 from numba import types
 from numpy.typing import NDArray
 
@@ -17,11 +18,26 @@ APART = 16  # numbers from one cell to the next, so that no two share a line of 
 HELPER_WATCHES = 4_000_000  # processor cycles, some milliseconds: longer than what lies between two steps
 LEADER_WATCHES = 1_000_000
 CYCLES_A_LOOK = 10  # at least
+MEETING_WATCHES = 200_000  # then naps, so that a thread which waits for a core finds this one free
+NAP = 20  # microseconds
+NEVER_WAIT = 1 << 62  # in a thread's cell: nobody has to wait for it any more
 
 
 def make_signals(threads: int) -> NDArray[np.int64]:
-    """Cells of the leader, with the latest round announced, and of each helper, with the latest it has finished."""
-    return np.zeros(threads * APART, np.int64)
+    """Cells of the leader, with the latest round announced, of each helper, with the latest it has finished, and then one of
+    each thread with the meetings it has come to in this round.
+    """
+    return np.zeros(2 * threads * APART, np.int64)
+
+
+def open_meetings(signals: NDArray[np.int64]) -> None:
+    """Before a round, while all helpers rest."""
+    signals[len(signals) // 2 :] = 0
+
+
+def excuse(signals: NDArray[np.int64], number: int) -> None:
+    """A thread that failed comes to no meeting of this round."""
+    signals[len(signals) // 2 + number * APART] = NEVER_WAIT
 
 
 def _cell(context: Any, builder: Any, array_type: Any, array: Any, number: Any) -> Any:
@@ -52,6 +68,14 @@ def _set(typing_context: Any, signals: Any, number: Any, value: Any) -> Any:
 
 
 @inner
+def _stay_awake(microseconds: int) -> None:
+    """Where there is no such call: the system takes the core away by itself, only later."""
+
+
+_sleep: Any = types.ExternalFunction("usleep", types.int32(types.uint32)) if address_of_symbol("usleep") else _stay_awake
+
+
+@inner
 def _watch(signals: Any, number: int, value: int, limit: int) -> None:
     """Until the cell has ``value`` or more, or so many cycles have passed; not every processor shows its clock, hence the looks."""
     begin, looks = cycles(), 0
@@ -73,5 +97,16 @@ def end_share(signals: Any, number: int, this_round: int) -> None:
         _set(signals, number, this_round)
         _watch(signals, 0, this_round + 1, HELPER_WATCHES)
     else:
-        for other in range(1, len(signals) // APART):
+        for other in range(1, len(signals) // (2 * APART)):
             _watch(signals, other, this_round, LEADER_WATCHES)
+
+
+@inner
+def meet(signals: Any, number: int, meeting: int) -> None:
+    """Wait until all threads have come to the round's meeting of this number, counted from one."""
+    threads = len(signals) // (2 * APART)
+    _set(signals, threads + number, meeting)
+    for other in range(threads):
+        _watch(signals, threads + other, meeting, MEETING_WATCHES)
+        while _look(signals, threads + other) < meeting:
+            _sleep(NAP)

@@ -5,7 +5,7 @@ statistics do.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,23 @@ from phist.engine.vectors import compiled
 from phist.nn.normalization import RunningStandardizer
 
 Array = NDArray[Any]
+NEVER = 1 << 62
+
+
+class Running(NamedTuple):
+    """Running statistics as compiled code takes them; they lie where torch has them."""
+
+    mean: Array
+    variance: Array
+    updates: Array  # (1): batches they have learnt from
+    momentum: float
+    epsilon: float
+    first_step: int  # that they learn from
+
+
+def no_running() -> Running:
+    """What nothing is learnt from."""
+    return Running(np.empty(0, np.float32), np.empty(0, np.float32), np.zeros(1, np.int64), 1.0, 0.0, NEVER)
 
 
 class Statistics:
@@ -32,26 +49,35 @@ class Statistics:
         size = self.bins * self.width
         both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
         if self.module is not None:
-            mean, variance, _ = self._arrays(self.module)
+            mean, variance, _ = self.arrays()
             settle(mean, variance, self.module.epsilon, self.bins, self.width, both.shift, both.scale)
         return both
 
     @property
     def is_first(self) -> bool:
         """Whether the batch at hand is the first they learn from."""
-        return self.module is not None and self.module.training and self._arrays(self.module)[2][0] == 0
+        return self.module is not None and self.module.training and self.arrays()[2][0] == 0
 
     def learn(self, numbers: Array, learn: Callable[..., None]) -> None:
         """From a batch, if they are learnt: `learn_nodes` from every thread's moments or `learn_graphs` from histograms."""
         if self.module is not None and self.module.training:
-            mean, variance, updates = self._arrays(self.module)
+            mean, variance, updates = self.arrays()
             updates += 1
             step = max(self.module.momentum, 1 / float(updates[0]))
             learn(numbers, self.bins, self.width, step, mean, variance)
 
-    def _arrays(self, module: RunningStandardizer) -> list[Array]:
-        """Mean, variance and the number of updates."""
-        buffers = module._buffers
+    def running(self, first_step: int) -> Running:
+        """For steps of training of which the ``first_step`` is the first to learn from."""
+        if self.module is None or not self.module.training:
+            return no_running()
+        mean, variance, updates = self.arrays()
+        return Running(mean, variance, updates, self.module.momentum, self.module.epsilon, first_step)
+
+    def arrays(self) -> list[Array]:
+        """Mean, variance and the number of updates, where torch has them."""
+        if self.module is None:
+            return []
+        buffers = self.module._buffers
         return self._views.of([buffers["mean"], buffers["variance"], buffers["updates"]])  # type: ignore[list-item]
 
 

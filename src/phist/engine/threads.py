@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phist.engine.signals import APART, make_signals
-from phist.engine.vectors import compiled
+from phist.engine.signals import APART, excuse, make_signals, open_meetings
+from phist.engine.vectors import compiled, inner
 
 NAP = 5e-5  # seconds between looks at a helper that takes longer
 
 
 class Shares(NamedTuple):
-    """What each thread does."""
+    """What each thread does, step by step."""
 
-    order: Any  # positions, those of each thread together
-    ptr: Any  # (threads + 1)
+    order: Any  # positions: step after step, and in a step those of each thread together
+    ptr: Any  # (steps, threads + 1)
 
 
 _own = local()  # the teams of each thread that leads some
@@ -45,10 +45,14 @@ class Team:
     def run(self, work: Callable[[int], None]) -> None:
         """``work(0)`` here, and for each helper beside it; ``work`` ends with `begin_share` and `end_share` in compiled code."""
         self.round += 1
+        open_meetings(self.signals)
         for helper in self._helpers:
             helper.start(self.round, work)
         try:
             work(0)
+        except BaseException:
+            excuse(self.signals, 0)
+            raise
         finally:
             self.signals[0] = self.round  # unless compiled code has announced it
             for helper in self._helpers:
@@ -97,6 +101,7 @@ class _Helper:
                 work(self._number)
             except BaseException as error:
                 self.error = error
+                excuse(self._signals, self._number)
             del work
             self._done = this_round
             self._signals[self._number * APART] = self._done
@@ -112,23 +117,35 @@ def run_shares(work: Callable[[int, Any, int], None], count: int) -> None:
 
 
 @compiled
-def share_out(cost: Any, threads: int) -> Shares:
-    """The costly first, always to the thread with the least so far."""
-    count = max(1, min(threads, len(cost)))
-    loads, thread, ptr = np.zeros(count, np.int64), np.empty(len(cost), np.int64), np.zeros(count + 1, np.int64)
-    by_cost = np.argsort(-cost, kind="mergesort")
+def share_out(cost: Any, steps: Any, threads: int) -> Shares:
+    """In every step the costly first, always to the thread with the least so far; ``steps`` are where steps begin and end."""
+    n_steps, most = len(steps) - 1, 1
+    for step in range(n_steps):
+        most = max(most, steps[step + 1] - steps[step])
+    count = min(threads, most)
+    order, ptr = np.empty(len(cost), np.int64), np.empty((n_steps, count + 1), np.int64)
+    for step in range(n_steps):
+        _share_out_step(cost, steps[step], steps[step + 1], order, ptr[step])
+    return Shares(order, ptr)
+
+
+@inner
+def _share_out_step(cost: Any, begin: int, end: int, order: Any, ptr: Any) -> None:
+    count = len(ptr) - 1
+    loads, thread, filled = np.zeros(count, np.int64), np.empty(end - begin, np.int64), np.zeros(count, np.int64)
+    by_cost = np.argsort(-cost[begin:end], kind="mergesort")
     for position in by_cost:
         lightest = 0
         for other in range(1, count):
             if loads[other] < loads[lightest]:
                 lightest = other
         thread[position] = lightest
-        loads[lightest] += cost[position]
-        ptr[lightest + 1] += 1
+        loads[lightest] += cost[begin + position]
+        filled[lightest] += 1
+    ptr[0] = begin
     for number in range(count):
-        ptr[number + 1] += ptr[number]
-    order, filled = np.empty(len(cost), np.int64), ptr.copy()
+        ptr[number + 1] = ptr[number] + filled[number]
+        filled[number] = ptr[number]
     for position in by_cost:
-        order[filled[thread[position]]] = position
+        order[filled[thread[position]]] = begin + position
         filled[thread[position]] += 1
-    return Shares(order, ptr)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from phist.engine.computation import compute, weighted_loss
-from phist.engine.optimizer import FusedAdamW
+from phist.engine.course import Course
 from phist.errors import ConfigError
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
@@ -81,8 +81,7 @@ class _Trainer:
         self.computation = compute(network, training.graphs, engine)
         self.validation_computation = None if validation is None else compute(network, validation.graphs, engine)
         groups = _parameter_groups(network, config.weight_decay)
-        fused = self.computation.engine == "fused"
-        self.optimizer = (FusedAdamW if fused else torch.optim.AdamW)(groups, lr=config.learning_rate, fused=not fused)
+        self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
         self.history = History()
         self.best: State = _copy_state(network)
 
@@ -121,26 +120,17 @@ class _Trainer:
         generator = np.random.default_rng((self.config.seed, number))
         examples, n_graphs, size = self.training, len(self.training.graphs), self.config.batch_size
         order = generator.permutation(n_graphs)
-        draws = self.network.config.sampler.draw(self.computation.sizes[order], generator)  # once: steps have better to do
-        total_loss, total_hits = 0.0, 0
+        course = Course(
+            steps=np.append(np.arange(0, n_graphs, size), n_graphs),
+            rates=np.array([self.config.learning_rate_at(number + begin / n_graphs) for begin in range(0, n_graphs, size)]),
+            graphs=order,
+            draws=self.network.config.sampler.draw(self.computation.sizes[order], generator),
+            targets=examples.targets[order],
+            weights=examples.weights[order],
+        )
         self.network.train()
-        for begin in range(0, n_graphs, size):
-            chosen, drawn = order[begin : begin + size], draws.part(begin, min(begin + size, n_graphs))
-            loss, hits = self.computation.learn(chosen, drawn, examples.targets[chosen], examples.weights[chosen])
-            self._step(self.config.learning_rate_at(number + begin / n_graphs))
-            total_loss += loss * len(chosen)
-            total_hits += hits
-        return total_loss / n_graphs, total_hits / n_graphs
-
-    def _step(self, learning_rate: float) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
-        if isinstance(self.optimizer, FusedAdamW):
-            self.optimizer.step_clipped(self.config.gradient_clip)
-            return
-        if self.config.gradient_clip is not None:
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip)
-        self.optimizer.step()
+        loss, hits = self.computation.train(course, self.optimizer, self.config.gradient_clip)
+        return loss / n_graphs, hits / n_graphs
 
     def _validate(self, number: int) -> tuple[float | None, float | None]:
         if self.validation is None or self.validation_computation is None:

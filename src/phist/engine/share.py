@@ -1,0 +1,94 @@
+"""What a thread is called for: its graphs of a pass, or of many steps of training with nothing of Python in between.
+
+Most of the engine's code is compiled here, and once.
+"""
+
+from typing import Any, NamedTuple
+
+from phist.engine.dense import fill
+from phist.engine.fused import Pass, backward, forward, learn_heads
+from phist.engine.memory import Memory
+from phist.engine.optimizer import Descent, descend_part, sum_gradients
+from phist.engine.plan import Plan
+from phist.engine.shape import Network
+from phist.engine.signals import begin_share, end_share, meet
+from phist.engine.statistics import Running, learn_graphs, learn_nodes, settle
+from phist.engine.vectors import compiled, inner, single
+
+FORWARD, BACKWARD, LEARN, TRAIN = range(4)  # LEARN is all the way there and back, and TRAIN steps on after it
+
+
+class Movement(NamedTuple):
+    """What a step of training moves."""
+
+    descent: Descent
+    nodes: Running
+    graphs: Running
+
+
+@compiled
+def run_share(
+    number: int,
+    signals: Any,
+    this_round: int,
+    asked: int,
+    plan: Plan,
+    network: Network,
+    batch: Pass,
+    movement: Movement,
+    most_places: int,
+    memory: Memory,
+) -> None:
+    """The graphs of thread ``number``, forward, backward or both, step after step."""
+    begin_share(signals, number, this_round)
+    for step in range(len(batch.shares.ptr)):
+        share = batch.shares.order[batch.shares.ptr[step, number] : batch.shares.ptr[step, number + 1]]
+        if asked != BACKWARD:
+            memory.tops[0], memory.tops[1] = 0, 0
+            batch.embeddings[number] = forward(share, number, plan, network, batch, most_places, memory)
+        if asked != FORWARD:
+            fill(batch.gradients[number], 0, batch.gradients.shape[1], single(0.0))
+        if asked >= LEARN:
+            learn_heads(share, number, network, batch, memory)
+        if asked != FORWARD:
+            backward(share, number, plan, network, batch, most_places, memory)
+        if asked == TRAIN:
+            _move(step, number, signals, network, batch, movement)
+    end_share(signals, number, this_round)
+
+
+@inner
+def _move(step: int, number: int, signals: Any, network: Network, batch: Pass, movement: Movement) -> None:
+    """A step of the optimiser and of the running statistics, all threads together."""
+    n_threads = len(batch.moments)
+    meet(signals, number, 3 * step + 1)  # all gradients are there
+    sum_gradients(batch.gradients, movement.descent, number)
+    if number == 0:
+        _follow_nodes(step, network, batch, movement.nodes)
+    if number == n_threads - 1:
+        _follow_graphs(step, network, batch, movement.graphs)
+    meet(signals, number, 3 * step + 2)  # and the length of their sum
+    descend_part(movement.descent, step, number, network.node.values)
+    meet(signals, number, 3 * step + 3)  # all parameters have moved
+
+
+@inner
+def _follow_nodes(step: int, network: Network, batch: Pass, running: Running) -> None:
+    bins, width, to = network.shape.bins.number, network.shape.widths[-1], network.node_standardizer
+    if step >= running.first_step:
+        running.updates[0] += 1
+        share = max(running.momentum, 1 / running.updates[0])
+        learn_nodes(batch.moments, bins, width, share, running.mean, running.variance)
+        settle(running.mean, running.variance, running.epsilon, bins, width, to.shift, to.scale)
+    batch.moments[:] = 0.0
+
+
+@inner
+def _follow_graphs(step: int, network: Network, batch: Pass, running: Running) -> None:
+    bins, width, to = network.shape.bins.number, network.shape.widths[-1], network.graph_standardizer
+    if step >= running.first_step:
+        begin, end = batch.shares.ptr[step, 0] * bins * width, batch.shares.ptr[step, -1] * bins * width
+        running.updates[0] += 1
+        share = max(running.momentum, 1 / running.updates[0])
+        learn_graphs(batch.histograms[begin:end], bins, width, share, running.mean, running.variance)
+        settle(running.mean, running.variance, running.epsilon, bins, width, to.shift, to.scale)
