@@ -12,7 +12,7 @@ from phist.engine.computation import Fused
 from phist.engine.memory import make_memory
 from phist.engine.threads import share_out
 from phist.nn.network import make_network
-from phist.nn.sampling import draw_all
+from phist.nn.sampling import Views, draw_all
 from phist.training.presets import make_preset
 
 GUARD, MARK = 4096, 77
@@ -71,6 +71,7 @@ def test_a_pass_stays_within_the_memory_counted_for_it(graphs, config, max_eleme
     with torch.no_grad():
         computation.graph_embeddings(chosen, draws)
         computation.node_embeddings(chosen, draws)
+        computation.mean_embeddings(chosen, Views(draws, [draws, some_draws(computation.graphs)]))
     assert all((part[-GUARD:] == MARK).all() for memory in handed for part in memory[:3])
 
 

@@ -1,17 +1,20 @@
 """Estimators by either engine, and graphs in batches."""
 
+from copy import deepcopy
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
-from engine_truth import SMALL, make_graphs, random_graphs, settled_network
+from engine_truth import SMALL, fused_computation, make_graphs, random_graphs, settled_network, some_draws
 from torch.nn import functional as F
 
 from phist import StructuralClassifier, StructuralEmbedder
 from phist.engine.computation import Fused, Reference
+from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions
-from phist.nn.sampling import draw_all
+from phist.nn.sampling import Draws, RootSampler, Views, draw_all
 from phist.training.inference import average_over_roots, embed_nodes
 
 SHAPE = {"orders": (3, 2), "channels": (5, 6), "bins": 5, "roots": 12, "batch_size": 4}
@@ -64,7 +67,7 @@ def test_one_thread_and_two_train_to_the_same_predictions(labelled):
     np.testing.assert_allclose(*found, atol=1e-3)
 
 
-@pytest.mark.parametrize("inference", ["sampled", "exact"])
+@pytest.mark.parametrize("inference", ["auto", "sampled", "exact"])
 def test_predictions_are_those_of_the_reference(labelled, inference):
     model = fitted("fused", labelled, epochs=1, inference=inference)
     found = model.predict_proba(labelled)
@@ -89,6 +92,57 @@ def test_embedder_gives_the_same_embeddings_by_either_engine(labelled, is_traine
     np.testing.assert_allclose(*found, rtol=1e-3, atol=1e-4)
 
 
+# Nodes once, several draws --------------------------------------------------------------------------------------------
+
+
+VIEWED = {
+    "usual": {},
+    "root by root": {"statistics": "per-root"},
+    "as they come": {"standardize": False},
+    "sums": {"aggregation": "sum"},
+    "one layer": {"orders": (3,), "channels": (5,)},
+    "in turns": {"max_elements": 200},
+}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("change", VIEWED)
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_mean_over_views_equals_the_reference(change, count, threads):
+    config = replace(SMALL, sampler=RootSampler(count=3), **VIEWED[change])
+    graphs, network = random_graphs([20, 1, 30, 5, 9], seed=3, weights=0.5, probability=0.15), settled_network(config).eval()
+    views = config.sampler.views_by_size(graphs.node_counts(), seed=1, count=count)
+    found = fused_computation(network, graphs, threads=threads).mean_embeddings(np.arange(5), views)
+    expected = Reference(deepcopy(network), graphs).mean_embeddings(np.arange(5), views)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4 * float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("kind", [Fused, Reference])
+def test_one_view_of_what_was_drawn_is_a_plain_embedding(graphs, kind):
+    computation, draws = kind(settled_network(SMALL).eval(), graphs), some_draws(graphs)
+    with torch.no_grad():
+        expected = computation.graph_embeddings(np.arange(5), draws)
+    torch.testing.assert_close(computation.mean_embeddings(np.arange(5), Views(draws, [draws])), expected)
+
+
+@pytest.mark.parametrize("kind", [Fused, Reference])
+def test_views_are_averaged(graphs, kind):
+    computation, (one, other) = kind(settled_network(SMALL).eval(), graphs), (some_draws(graphs, seed=seed) for seed in range(2))
+    roots = draw_all(computation.sizes)
+    alone = [computation.mean_embeddings(np.arange(5), Views(roots, [draws])) for draws in (one, other)]
+    both = computation.mean_embeddings(np.arange(5), Views(roots, [one, other]))
+    torch.testing.assert_close(both, torch.stack(alone).mean(0), rtol=1e-4, atol=1e-5)
+
+
+def test_twins_in_views_are_told_apart_from_nodes_that_were_not_drawn():
+    graphs = as_graphset([nx.star_graph(8), nx.lollipop_graph(5, 2)])
+    network, roots = settled_network(SMALL).eval(), draw_all(graphs.node_counts())
+    draws = Draws(np.array([0, 2, 4]), np.array([3, 8, 0, 6], np.int32), np.array([1, 2, 3, 1], np.float32))
+    views = Views(roots, [draws, roots])
+    found, expected = (kind(network, graphs).mean_embeddings(np.arange(2), views) for kind in (Fused, Reference))
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
 # Batches --------------------------------------------------------------------------------------------------------------
 
 
@@ -98,7 +152,7 @@ def graphs():
 
 
 @pytest.mark.parametrize("kind", [Fused, Reference])
-@pytest.mark.parametrize("inference", ["sampled", "exact"])
+@pytest.mark.parametrize("inference", ["auto", "sampled", "exact"])
 def test_batches_change_nothing(graphs, kind, inference, monkeypatch):
     computation = kind(settled_network(SMALL), graphs)
     whole = average_over_roots(computation, "scores", realizations=2, seed=0, inference=inference)

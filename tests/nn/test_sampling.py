@@ -115,3 +115,36 @@ def test_part_of_draws_is_that_of_its_graphs(begin, end):
 def test_parts_of_draws_keep_their_types():
     draws = RootSampler(count=6).draw(np.array(SIZES), np.random.default_rng(0))
     assert [array.dtype for array in draws.part(1, 3)] == [array.dtype for array in draws]
+
+
+# Views ----------------------------------------------------------------------------------------------------------------
+
+
+def times_of(draws, graph, size):
+    own = slice(*draws.ptr[graph:][:2])
+    times = np.zeros(size)
+    times[draws.nodes[own]] = draws.counts[own]
+    return times
+
+
+def test_views_are_the_draws_of_each_realization():
+    sampler, sizes = RootSampler(count=4), np.array([3, 50, 7])
+    views = sampler.views_by_size(sizes, seed=5, count=3)
+    for number, draws in enumerate(views.draws):
+        for found, expected in zip(draws, sampler.draw_by_size(sizes, (5, number)), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_small_graphs_are_embedded_whole_and_of_large_ones_what_was_drawn():
+    sampler, sizes = RootSampler(count=4), np.array([3, 50, 12, 13])
+    views = sampler.views_by_size(sizes, seed=5, count=3)
+    assert sampler.most_views(sizes, 3).tolist() == [3, 12, 12, 12]
+    assert (times_of(views.roots, 0, 3) == 1).all() and (times_of(views.roots, 2, 12) == 1).all()
+    for graph in (1, 3):
+        drawn = sum(times_of(draws, graph, sizes[graph]) for draws in views.draws)
+        np.testing.assert_array_equal(times_of(views.roots, graph, sizes[graph]), drawn)
+
+
+def test_every_node_at_once_is_one_view_of_all():
+    views = RootSampler("all").views_by_size(np.array([3, 5]), seed=0, count=1)
+    assert views.roots.ptr.tolist() == [0, 3, 8] and (views.roots.counts == 1).all()

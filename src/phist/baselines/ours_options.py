@@ -55,6 +55,7 @@ def sort_options(method: str, given: Mapping[str, Any], heads: tuple[Head, ...])
         elif name not in own:
             known = sorted({*own, *PLAIN, *names["network"], *names["training"], *names["forest"]})
             raise ConfigError(f"{method} has no option {name!r}; choose from {', '.join(known)}")
+    plain.setdefault("inference", "sampled")  # as in the paper
     return OurOptions({**plain, **parts}, given.get("ensemble", 1), tuple(given.get("candidates", heads)))
 
 

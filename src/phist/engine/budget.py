@@ -70,7 +70,7 @@ def _needs_of_share(
         alone = max(alone, needed)
         kept += responses
         integers += drawn + (whole if keep else 0)
-        most_integers = max(most_integers, whole)
+        most_integers = max(most_integers, whole, n_draws)
         result[DOUBLES] = max(result[DOUBLES], (sets + 1) * 4 * width + 4 * LANES)
         result[POSITIONS] = max(result[POSITIONS], n_rows)
     result[KEPT] = always + (min(kept, most_places * per_place) if keep else 0)

@@ -18,7 +18,7 @@ from phist.engine.function import FusedNetwork
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
 from phist.nn.network import StructuralNetwork
-from phist.nn.sampling import Draws, Roots
+from phist.nn.sampling import Draws, Roots, Views
 
 Positions = NDArray[np.int64]
 
@@ -67,6 +67,10 @@ class Computation(ABC):
         """Standardised embeddings of the chosen graphs: (graphs, m_graph)."""
 
     @abstractmethod
+    def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
+        """The mean over several draws of the graph embeddings, their roots embedded once: (graphs, m_graph); no gradients."""
+
+    @abstractmethod
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         """Standardised embeddings of the drawn nodes, one graph after the other: (roots, m_node)."""
 
@@ -91,6 +95,16 @@ class Reference(Computation):
     def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         batch = self._batch(chosen)
         return self.network.graph_embeddings(batch, Roots.of(batch, draws))
+
+    @torch.no_grad()
+    def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
+        batch = self._batch(chosen)
+        roots = Roots.of(batch, views.roots)
+        embeddings = self.network.node_embeddings(batch, roots) * (roots.multiplicity > 0).unsqueeze(-1)
+        nodes = embeddings.new_zeros(batch.n_nodes, embeddings.shape[-1])
+        nodes = nodes.index_add(0, roots.nodes.flatten(), embeddings.flatten(0, 1))
+        drawn = [Roots.of(batch, draws) for draws in views.draws]
+        return torch.stack([self.network.read(batch, own, nodes[own.nodes]) for own in drawn]).mean(0)
 
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         batch = self._batch(chosen)
@@ -126,6 +140,9 @@ class Fused(Computation):
 
     def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.fused.graph_embeddings(self.plan, chosen, draws)
+
+    def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
+        return self.fused.mean_embeddings(self.plan, chosen, views)
 
     def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: NDArray[np.float32]) -> tuple[float, int]:
         return self.fused.learn(self.plan, chosen, draws, targets, weights)

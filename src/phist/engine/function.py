@@ -21,14 +21,16 @@ from phist.engine.shape import Network, Standardizer, shape_of
 from phist.engine.share import BACKWARD, FORWARD, LEARN, TRAIN, Movement, run_share
 from phist.engine.statistics import Statistics, learn_graphs, learn_nodes, no_running
 from phist.engine.threads import run_shares, share_out
+from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
-from phist.nn.sampling import Draws
+from phist.nn.sampling import Draws, Views
 
 Array = NDArray[Any]
 MOST_THREADS = 64
 ROWS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
+_NO_DRAWS = Draws(np.zeros(1, np.int64), np.empty(0, np.int32), _NO_FLOATS)
 _NO_MOVEMENT = Movement(no_descent(), no_running(), no_running())
 
 
@@ -63,6 +65,11 @@ class FusedNetwork:
         convolutions = self.parameters.tensors[:-2]
         embeddings: Tensor = _Embedding.apply(call, *convolutions)  # type: ignore[no-untyped-call]
         return embeddings  # (graphs, m_graph)
+
+    @torch.no_grad()
+    def mean_embeddings(self, plan: Plan, graphs: Array, views: Views) -> Tensor:
+        """The mean of e_G over several draws, their roots embedded once."""
+        return torch.from_numpy(_Call(self, plan, graphs, views.roots).embed_views(views.draws))
 
     @torch.no_grad()
     def learn(self, plan: Plan, graphs: Array, draws: Draws, targets: Array, weights: Array) -> tuple[float, int]:
@@ -169,6 +176,14 @@ class _Call:
         self._learn_statistics(first)
         return self.fused.to_torch(self.batch.histograms, self.network.graph_standardizer)
 
+    def embed_views(self, draws: list[Draws]) -> Array:
+        """Standardised embeddings of the graphs, the mean over several draws of their roots, in torch's order."""
+        self._open(keep=False)
+        self.batch = self.batch._replace(views=_by_graph(draws), n_views=len(draws))
+        self._run(FORWARD)
+        self._close()
+        return self.fused.to_torch(self.batch.histograms, self.network.graph_standardizer)
+
     def go_back(self, gradient: Array) -> list[Tensor]:
         """Gradients of the parameters, given that of the embeddings."""
         if not self.memories:
@@ -226,6 +241,8 @@ class _Call:
             states=np.zeros((len(self.graphs), STATES), np.int64),
             embeddings=np.zeros(self.n_shares, np.int64),
             nodes=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
+            views=_NO_DRAWS,
+            n_views=0,
             histograms=np.empty(len(self.graphs) * size, np.float32),
             slopes=_NO_FLOATS,
             moments=np.zeros((self.n_shares, 1 + 2 * size)),
@@ -278,6 +295,17 @@ class _Call:
             self.fused.node_statistics.learn(self.batch.moments, learn_nodes)
         if not first[1]:
             self.fused.graph_statistics.learn(self.batch.histograms, learn_graphs)
+
+
+def _by_graph(draws: list[Draws]) -> Draws:
+    """Several draws from each graph as one: all of the first graph, all of the second, and so on."""
+    counts = np.stack([np.diff(one.ptr) for one in draws], axis=1)  # (graphs, draws)
+    slots = np.arange(counts.size).reshape(counts.shape)
+    order = np.argsort(
+        np.concatenate([np.repeat(slots[:, number], counts[:, number]) for number in range(len(draws))]), kind="stable"
+    )
+    nodes, times = (np.concatenate(parts)[order] for parts in zip(*(one[1:] for one in draws), strict=True))
+    return Draws(starts_of(counts.ravel()), nodes, times)
 
 
 class _Embedding(torch.autograd.Function):

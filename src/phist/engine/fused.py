@@ -7,10 +7,10 @@ another graph, so a thread goes all the way there and back without meeting the o
 
 from typing import Any, NamedTuple
 
-from phist.engine.dense import accumulate, multiply
-from phist.engine.graph_level import Drawn, read_graph, take_read, unread_graph
+from phist.engine.dense import accumulate, add_times, fill, multiply
+from phist.engine.graph_level import Drawn, Read, read_graph, take_read, unread_graph
 from phist.engine.head import learn_head
-from phist.engine.memory import LINEAR, Memory, charge, take_floats
+from phist.engine.memory import LINEAR, Memory, charge, take_floats, take_integers
 from phist.engine.plan import Plan
 from phist.engine.roots import (
     ENTRIES,
@@ -46,6 +46,8 @@ class Pass(NamedTuple):
     states: Any  # (graphs, STATES)
     embeddings: Any  # (threads): where those of its roots begin in a thread's memory
     nodes: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
+    views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no way back
+    n_views: int  # 0 where it sees them all once
     histograms: Any  # (graphs · bins · width): those of f_graph
     slopes: Any  # likewise
     moments: Any  # (threads, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
@@ -106,6 +108,29 @@ def _standardize(standardizer: Standardizer, n_roots: int, embeddings: int, memo
 
 
 @inner
+def _read_views(
+    network: Network, plan: Plan, place: int, drawn: Drawn, read: Read, density: Any, batch: Pass, memory: Memory
+) -> None:
+    """The mean of a graph's histograms over several draws of its roots."""
+    mark, integers, views, embedded = memory.tops[0], memory.tops[1], batch.views, batch.draws.nodes
+    size, share = network.shape.bins.number * network.shape.widths[-1], single(1.0) / single(batch.n_views)
+    own = take_floats(memory, size)
+    fill(batch.histograms, place * size, size, single(0.0))
+    for view in range(place * batch.n_views, (place + 1) * batch.n_views):
+        begin, end = views.ptr[view], views.ptr[view + 1]
+        memory.tops[1] = integers
+        view_root, at = take_integers(memory, end - begin), drawn.begin
+        for draw in range(begin, end):  # nodes come in order in both
+            while embedded[at] < views.nodes[draw]:
+                at += 1
+            memory.integers[view_root + draw - begin] = memory.integers[drawn.draw_root + at - drawn.begin]
+        seen = Drawn(drawn.graph, begin, end, view_root, drawn.n_roots, drawn.products)
+        read_graph(network.shape, network.graph, plan, seen, views.nodes, views.counts, read, density, memory.floats, own, memory)
+        add_times(batch.histograms, place * size, memory.floats, own, size, share)
+    memory.tops[0], memory.tops[1] = mark, integers
+
+
+@inner
 def forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> int:
     """Embed some graphs of a batch; returns where the embeddings of their roots begin."""
     graphs, draws, states, nodes, keep_below = batch.graphs, batch.draws, batch.states, batch.nodes, batch.keep_below[number]
@@ -152,9 +177,12 @@ def forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, 
             products + states[place, FIRST_ROOT] * stride,
         )  # fmt: skip
         density = density_of(shape.graph_density, n_nodes)
-        read_graph(
-            shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
-        )
+        if batch.n_views:
+            _read_views(network, plan, place, drawn, read, density, batch, memory)
+        else:
+            read_graph(
+                shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
+            )
         if keep_below < 0:
             memory.tops[0] = states[place, READ]
     return embeddings

@@ -65,7 +65,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         training: Mapping[str, Any] | None = None,
         validation_fraction: float | None = None,
         class_weight: ClassWeight = None,
-        inference: Inference = "sampled",
+        inference: Inference = "auto",
         realizations: int = 10,
         checkpoint: str | Path | None = None,
         device: str | None = None,
@@ -106,7 +106,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         """The preset with what the constructor was given in place of its own choices."""
         check_choice("engine", self.engine, get_args(Engine))
         check_choice("head", self.head, self._heads)
-        check_choice("inference", self.inference, ("sampled", "exact"))
+        check_choice("inference", self.inference, get_args(Inference))
         if self.realizations < 1:
             raise ConfigError(f"realizations={self.realizations} was given; at least 1 is needed")
         chosen = make_preset(self.preset, graphs)

@@ -46,7 +46,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         validation_fraction: share of the training graphs set aside to select the epoch by; unless given, a tenth where the
             selection needs it and none where the last epoch is kept.
         class_weight: ``"balanced"``, or a weight for each label.
-        inference: ``"sampled"`` averages the logits over ``realizations`` draws of roots; ``"exact"`` takes every node.
+        inference: ``"auto"`` averages the logits over ``realizations`` draws of roots and embeds each node once, whichever
+            draws it is in; ``"sampled"`` begins every draw afresh, as the paper does; ``"exact"`` takes every node.
         checkpoint: a file in which training can be resumed after a kill.
         device: where to compute; a CUDA device if there is one, unless given.
         progress: whether to show a progress bar; on a terminal, unless given.

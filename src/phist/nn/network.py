@@ -109,11 +109,15 @@ class StructuralNetwork(nn.Module):
 
     def graph_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
         """e_G = f_graph(E; G), standardised; nodes that are no roots have no embedding, repeated roots add up."""
-        drawn = self.node_embeddings(batch, roots) * roots.multiplicity.unsqueeze(-1)
+        return self.read(batch, roots, self.node_embeddings(batch, roots))
+
+    def read(self, batch: Batch, roots: Roots, embeddings: Tensor) -> Tensor:
+        """The same, given the embeddings of the roots: (graphs, roots, m_node)."""
+        drawn = embeddings * roots.multiplicity.unsqueeze(-1)
         signal = torch.zeros(batch.n_nodes, drawn.shape[-1], dtype=drawn.dtype, device=drawn.device)
         signal = signal.index_add(0, roots.nodes.flatten(), drawn.flatten(0, 1)).unsqueeze(1)  # (nodes, 1, m_node)
-        embeddings: Tensor = self.f_graph(signal, batch, drawn.new_ones(batch.n_graphs, 1)).squeeze(1)
-        return self.graph_standardizer(embeddings)  # type: ignore[no-any-return]  # (graphs, m_graph)
+        histograms: Tensor = self.f_graph(signal, batch, drawn.new_ones(batch.n_graphs, 1)).squeeze(1)
+        return self.graph_standardizer(histograms)  # type: ignore[no-any-return]  # (graphs, m_graph)
 
     def _embed_roots(self, batch: Batch, roots: Roots, moments: Moments | None = None) -> Tensor:
         x = impulses(roots.nodes, batch.n_nodes, batch.dtype)

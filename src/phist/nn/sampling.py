@@ -30,6 +30,13 @@ class Draws(NamedTuple):
         return Draws(ptr - ptr[0], self.nodes[roots], self.counts[roots])
 
 
+class Views(NamedTuple):
+    """Several draws from each graph, and the roots to embed for them, each once."""
+
+    roots: Draws  # with how much each counts in the whitening of its graph
+    draws: list[Draws]
+
+
 @dataclass(frozen=True)
 class Roots:
     """The distinct roots of each graph, in slots; a graph with fewer than the batch's most has slots with multiplicity 0."""
@@ -98,6 +105,24 @@ class RootSampler:
         }
         return _distinct(sizes, draws, np.concatenate([drawn[size] for size in sizes.tolist()]))
 
+    def views_by_size(self, sizes: NDArray[np.int64], seed: int, count: int) -> Views:
+        """``count`` draws by `draw_by_size`, whose roots are embedded once.
+
+        Of a graph with no more nodes than all draws together have roots every node is embedded, and counts the same;
+        of a larger one the nodes that are drawn, as often as they are.
+        """
+        draws = [self.draw_by_size(sizes, (seed, number)) for number in range(count)]
+        first_node = starts_of(sizes)
+        times = np.zeros(first_node[-1], np.float32)
+        for drawn in draws:
+            times[np.repeat(first_node[:-1], np.diff(drawn.ptr)) + drawn.nodes] += drawn.counts
+        times[np.repeat(self.most_views(sizes, count) == sizes, sizes)] = 1
+        return Views(_draws_of(times, first_node), draws)
+
+    def most_views(self, sizes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+        """How many roots at most are embedded for so many draws from graphs with so many nodes."""
+        return sizes if self.kind == "all" else np.minimum(sizes, count * self._draws(sizes))
+
     def sample(self, batch: Batch, generator: np.random.Generator) -> Roots:
         """Draw the roots of every graph of a batch."""
         return Roots.of(batch, self.draw(batch.node_counts.cpu().numpy(), generator))
@@ -132,7 +157,11 @@ def all_roots(batch: Batch) -> Roots:
 def _distinct(sizes: NDArray[np.int64], draws: NDArray[np.int64], drawn: NDArray[np.int64]) -> Draws:
     """Keep each distinct root once with its multiplicity: one drawn twice then costs as much as one drawn once."""
     first_node = starts_of(sizes)
-    times = np.bincount(np.repeat(first_node[:-1], draws) + drawn, minlength=first_node[-1])
+    return _draws_of(np.bincount(np.repeat(first_node[:-1], draws) + drawn, minlength=first_node[-1]), first_node)
+
+
+def _draws_of(times: NDArray[np.generic], first_node: NDArray[np.int64]) -> Draws:
+    """From how often each node was drawn, one graph after the other."""
     nodes = np.flatnonzero(times)
     ptr = np.searchsorted(nodes, first_node)
     local = nodes - np.repeat(first_node[:-1], np.diff(ptr))

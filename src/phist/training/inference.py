@@ -1,4 +1,4 @@
-"""Scores and embeddings of many graphs: averages over root samples, or all nodes as roots."""
+"""Scores and embeddings of many graphs: averages over draws of roots, or all nodes as roots."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from phist.engine.computation import Computation
 from phist.nn.sampling import draw_all
 from phist.progress import SlowProgress
 
-Inference = Literal["sampled", "exact"]
+Inference = Literal["auto", "sampled", "exact"]
 Measure = Literal["scores", "graph_embeddings"]
 
 
@@ -21,7 +21,7 @@ def average_over_roots(
     *,
     realizations: int,
     seed: int,
-    inference: Inference = "sampled",
+    inference: Inference = "auto",
     progress: bool | None = False,
 ) -> NDArray[np.float32]:
     """The mean of a measure over several draws of roots, or its value with every node as a root; one row per graph.
@@ -30,6 +30,9 @@ def average_over_roots(
 
     Args:
         realizations: draws to average over; one is enough where nothing is random.
+        inference: ``"auto"`` embeds a node once, whichever draws it is in: all nodes of a graph that has no more of them than
+            the draws together have roots. ``"sampled"`` begins every draw afresh, as in training. ``"exact"`` shows f_graph every
+            node, once.
         progress: whether to show a bar when it takes long; ``None`` shows it on a terminal.
     """
     sampler = computation.network.config.sampler
@@ -37,21 +40,24 @@ def average_over_roots(
         realizations, inference = 1, "exact"
     computation.network.eval()
     sizes = computation.sizes
-    total: NDArray[np.float32] | None = None
-    with SlowProgress("computing graphs", len(sizes) * realizations, progress) as bar, computation.at_work():
-        for chosen in computation.batches(sizes if inference == "exact" else sampler.most_roots(sizes)):
-            for realization in range(realizations):
-                own = sizes[chosen]
-                draws = draw_all(own) if inference == "exact" else sampler.draw_by_size(own, (seed, realization))
-                values = getattr(computation, measure)(chosen, draws).cpu().numpy()
-                if total is None:
-                    total = np.zeros((len(sizes), values.shape[1]), values.dtype)
-                total[chosen] += values
-                bar.advance(len(chosen))
-    if total is None:
-        return np.zeros((0, 0), np.float32)
-    total /= realizations
-    return total
+    most_roots = {"exact": sizes, "auto": sampler.most_views(sizes, realizations), "sampled": sampler.most_roots(sizes)}[inference]
+    result: NDArray[np.float32] | None = None
+    with SlowProgress("computing graphs", len(sizes), progress) as bar, computation.at_work():
+        for chosen in computation.batches(most_roots):
+            own = sizes[chosen]
+            if inference == "exact":
+                embeddings = computation.graph_embeddings(chosen, draw_all(own))
+            elif inference == "auto":
+                embeddings = computation.mean_embeddings(chosen, sampler.views_by_size(own, seed, realizations))
+            else:
+                draws = [sampler.draw_by_size(own, (seed, number)) for number in range(realizations)]
+                embeddings = torch.stack([computation.graph_embeddings(chosen, one) for one in draws]).mean(0)
+            values = (computation.network.head(embeddings) if measure == "scores" else embeddings).cpu().numpy()
+            if result is None:
+                result = np.zeros((len(sizes), values.shape[1]), values.dtype)
+            result[chosen] = values
+            bar.advance(len(chosen))
+    return np.zeros((0, 0), np.float32) if result is None else result
 
 
 @torch.no_grad()

@@ -137,7 +137,13 @@ class _Trainer:
             return None, None
         examples, config = self.validation, self.config
         logits = torch.from_numpy(
-            average_over_roots(self.validation_computation, "scores", realizations=config.validation_realizations, seed=config.seed)
+            average_over_roots(
+                self.validation_computation,
+                "scores",
+                realizations=config.validation_realizations,
+                seed=config.seed,
+                inference="sampled",
+            )
         )
         targets = torch.from_numpy(examples.targets)
         loss = weighted_loss(logits, targets, torch.from_numpy(examples.weights))
