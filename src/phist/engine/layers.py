@@ -133,7 +133,7 @@ def descend(shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Ch
         since = cycles()
         multiply(floats, g, chunk.n_places, width, weights.values, weights.transposes[layer], stride, floats, slopes)
         charge(memory, LINEAR, since)
-        _count_members(chunk, g, width, gradient, weights.biases[layer], memory)
+        _count_members(plan, chunk, g, width, gradient, weights.biases[layer], memory)
         since = cycles()
         accumulate(floats, x, chunk.n_places, stride, floats, g, width, gradient, weights.matrices[layer])
         charge(memory, LINEAR, since)
@@ -141,7 +141,7 @@ def descend(shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Ch
         _deactivate(chunk, layer == 1, x, slopes, stride, below, g, memory)
         memory.tops[0] = mark
     _sum_below(chunk, g, shape.widths[0], memory)
-    _count_members(chunk, g, shape.widths[0], gradient, weights.biases[0], memory)
+    _count_members(plan, chunk, g, shape.widths[0], gradient, weights.biases[0], memory)
 
 
 @inner
@@ -156,18 +156,18 @@ def _sum_below(chunk: Chunk, g: int, width: int, memory: Memory) -> None:
 
 
 @inner
-def _count_members(chunk: Chunk, g: int, width: int, gradient: Any, bias: int, memory: Memory) -> None:
+def _count_members(plan: Plan, chunk: Chunk, g: int, width: int, gradient: Any, bias: int, memory: Memory) -> None:
     """From slopes of one node of a place to the sum over its nodes; adds to the bias's gradient."""
-    floats, n_below = memory.floats, chunk.n_below
+    floats, all_alone = memory.floats, chunk.on_nodes or plan.node_ptr[chunk.graph + 1] - plan.node_ptr[chunk.graph] == chunk.n_rows
+    n_biased = chunk.n_below if chunk.n_below else chunk.n_places  # the others are differences, without a bias
     for block in range(0, width, LANES):
-        for start in range(0, chunk.n_places, SEGMENT):
+        for place in range(0 if all_alone else chunk.n_places):
+            at = g + place * width + block
+            store(floats, at, load(floats, at) * spread(floats, chunk.members + place))
+        for start in range(0, n_biased, SEGMENT):
             total = splat(single(0.0))
-            for place in range(start, min(start + SEGMENT, chunk.n_places)):
-                at = g + place * width + block
-                counted = load(floats, at) * spread(floats, chunk.members + place)
-                store(floats, at, counted)
-                if place < n_below or n_below == 0:
-                    total = total + counted
+            for place in range(start, min(start + SEGMENT, n_biased)):
+                total = total + load(floats, g + place * width + block)
             store(gradient, bias + block, load(gradient, bias + block) + total)
 
 

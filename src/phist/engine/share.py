@@ -18,6 +18,9 @@ from phist.engine.vectors import compiled, inner, single
 FORWARD, BACKWARD, LEARN, TRAIN = range(4)  # LEARN is all the way there and back, and TRAIN steps on after it
 
 
+PLACES_IN_CACHE = 1 << 11  # a few hundred bytes each
+
+
 class Movement(NamedTuple):
     """What a step of training moves."""
 
@@ -43,18 +46,40 @@ def run_share(
     begin_share(signals, number, this_round)
     for step in range(len(batch.shares.ptr)):
         share = batch.shares.order[batch.shares.ptr[step, number] : batch.shares.ptr[step, number + 1]]
-        if asked != BACKWARD:
-            memory.tops[0], memory.tops[1] = 0, 0
-            batch.embeddings[number] = forward(share, number, plan, network, batch, most_places, memory)
         if asked != FORWARD:
             fill(batch.gradients[number], 0, batch.gradients.shape[1], single(0.0))
-        if asked >= LEARN:
-            learn_heads(share, number, network, batch, memory)
-        if asked != FORWARD:
-            backward(share, number, plan, network, batch, most_places, memory)
+        begin = 0
+        while begin < len(share):
+            end = len(share) if asked < LEARN else _next_end(share, begin, plan, batch)
+            _run_some(share[begin:end], number, asked, plan, network, batch, most_places, memory)
+            begin = end
         if asked == TRAIN:
             _move(step, number, signals, network, batch, movement)
     end_share(signals, number, this_round)
+
+
+@inner
+def _next_end(share: Any, begin: int, plan: Plan, batch: Pass) -> int:
+    """As many graphs as stay in the cache all the way there and back, at least one."""
+    places, end = 0, begin
+    while end < len(share) and places < PLACES_IN_CACHE:
+        graph, n_draws = batch.graphs[share[end]], batch.draws.ptr[share[end] + 1] - batch.draws.ptr[share[end]]
+        places += min(n_draws, plan.row_ptr[graph + 1] - plan.row_ptr[graph]) * plan.ball_sizes[graph]
+        end += 1
+    return end
+
+
+@inner
+def _run_some(
+    share: Any, number: int, asked: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
+) -> None:
+    if asked != BACKWARD:
+        memory.tops[0], memory.tops[1] = 0, 0
+        batch.embeddings[number] = forward(share, number, plan, network, batch, most_places, memory)
+    if asked >= LEARN:
+        learn_heads(share, number, network, batch, memory)
+    if asked != FORWARD:
+        backward(share, number, plan, network, batch, most_places, memory)
 
 
 @inner
