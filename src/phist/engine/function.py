@@ -84,8 +84,10 @@ class FusedNetwork:
         total, hits = 0.0, 0
         if self._adamw is None or not self._adamw.is_of(optimizer):
             self._adamw = AdamWState(optimizer, self.parameters)
-        state, start = self._adamw, course.part(0, 1)
-        skip = _Call(self, plan, start.graphs, start.draws).settle_first()
+        state, skip = self._adamw, (False, False)
+        if self.node_statistics.is_first or self.graph_statistics.is_first:
+            start = course.part(0, 1)
+            skip = _Call(self, plan, start.graphs, start.draws).settle_first()
         for part in course.parts(plan.costs(course.graphs, np.diff(course.draws.ptr)), ROWS_A_CALL):
             call = _Call(self, plan, part.graphs, part.draws, part.steps)
             with self._all_or_nothing():

@@ -128,7 +128,8 @@ class _Trainer:
             targets=examples.targets[order],
             weights=examples.weights[order],
         )
-        self.network.train()
+        if not self.network.training:
+            self.network.train()
         loss, hits = self.computation.train(course, self.optimizer, self.config.gradient_clip)
         return loss / n_graphs, hits / n_graphs
 
