@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.progress import track
 
 from phist import __version__
+from phist.engine.compiling import prepare
 from phist.files import atomic_path
 from phist.training.presets import APPENDIX
 
@@ -89,11 +90,9 @@ def measure(request: Request) -> Request | str:
     threads = str(request["threads"])
     limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
     command = [sys.executable, str(HERE / "engine_worker.py"), json.dumps(request)]
-    runs = 2 if request.get("form") == "engine" or "curve" in request else 1  # compiling takes memory, and happens once
-    for _ in range(runs):
-        run = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, check=False)
-        if run.returncode:
-            return (run.stderr.strip().splitlines() or [f"ended with {run.returncode}"])[-1]
+    run = subprocess.run(command, env={**os.environ, **limits}, capture_output=True, text=True, check=False)
+    if run.returncode:
+        return (run.stderr.strip().splitlines() or [f"ended with {run.returncode}"])[-1]
     return json.loads(run.stdout.splitlines()[-1])
 
 
@@ -104,6 +103,7 @@ def main() -> None:
     machine |= {"cores": os.cpu_count(), "threads": options.threads}
     results = Results(options.out, machine, options.fresh)
     screen = Console(stderr=True)
+    prepare()  # compiling takes time and memory that are not to be measured
     missing = [] if options.show else [request for request in requests(options) if name_of(request) not in results.found]
     for request in track(missing, "measuring", console=screen, transient=True, disable=not sys.stderr.isatty()):
         screen.print(f"[dim]{name_of(request)} ...[/dim]", highlight=False)
