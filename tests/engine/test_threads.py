@@ -3,6 +3,8 @@
 import gc
 import os
 import signal
+import subprocess
+import sys
 import time
 import weakref
 from itertools import pairwise
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 from phist.engine import signals as own
+from phist.engine import threads
 from phist.engine.signals import APART
 from phist.engine.threads import Team, run_shares, share_out
 
@@ -298,3 +301,42 @@ def test_a_forked_process_finds_helpers_of_its_own():
         os.waitpid(child, 0)
         pytest.fail("the child waits for helpers that it does not have")
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+# The end of a program -------------------------------------------------------------------------------------------------
+
+PROGRAM = """
+import atexit
+
+atexit.register(lambda: print(all(helper._is_asleep for helper in threads._helpers)))  # the first to come is the last to go
+
+import numba
+from phist.engine import signals, threads
+
+signals.HELPER_WATCHES = 1_000_000_000  # some tenths of a second
+
+
+@numba.njit(nogil=True)
+def work(number, cells, this_round):
+    signals.begin_share(cells, number, this_round)
+    signals.end_share(cells, number, this_round)
+
+
+for _ in range(3):
+    threads.run_shares(lambda *given: work(*given), 3)
+"""
+
+
+def test_program_ends_when_its_helpers_are_asleep():
+    """One that came back from compiled code to an interpreter which is gone would bring the program down."""
+    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout.strip()) == (0, "True"), ended.stderr
+
+
+def test_helpers_are_asleep_when_they_were_asked_to_lie_down():
+    run_rounds(np.zeros(3 * APART, np.int64), 2)
+    begin = time.perf_counter()
+    threads._lay_down_helpers()
+    assert all(helper._is_asleep for helper in threads._helpers)
+    assert time.perf_counter() - begin < threads.PATIENCE
+    assert run_rounds(np.zeros(3 * APART, np.int64), 2) == [2, 2, 2]  # and they can be woken

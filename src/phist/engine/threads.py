@@ -1,18 +1,21 @@
 """Work on several threads at once, within the one budget that torch's operations have too."""
 
+import atexit
 import os
 import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread, local
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
-from phist.engine.signals import APART, excuse, make_signals, open_meetings
+from phist.engine.signals import APART, NEVER_WAIT, excuse, make_signals, open_meetings
 from phist.engine.vectors import compiled, inner
 
 NAP = 5e-5  # seconds between looks at a helper that takes longer
+PATIENCE = 1.0  # seconds that the end of the program waits for helpers to lie down
 
 
 class Shares(NamedTuple):
@@ -22,12 +25,14 @@ class Shares(NamedTuple):
     ptr: Any  # (steps, threads + 1)
 
 
+_helpers: WeakSet["_Helper"] = WeakSet()  # of this process
 _own = local()  # the teams of each thread that leads some
 
 
 def _forget_teams() -> None:
     """A forked process has the teams of its parent but none of their helpers."""
     _own.__dict__.clear()
+    _helpers.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -66,6 +71,15 @@ def _rest(number: int) -> None:
     """What a helper is given while there is nothing to do."""
 
 
+@atexit.register
+def _lay_down_helpers() -> None:
+    """A thread that comes back from compiled code when the interpreter is gone would take the program down with it."""
+    until = time.perf_counter() + PATIENCE
+    for helper in list(_helpers):
+        while not helper.lie_down() and time.perf_counter() < until:
+            time.sleep(NAP)
+
+
 class _Helper:
     """A thread that does its share of every round; between rounds it watches for the next, and soon goes to sleep."""
 
@@ -75,6 +89,7 @@ class _Helper:
         self._given: tuple[int, Callable[[int], None]] = 0, _rest  # round and work in one, so that nobody sees half of it
         self._done, self._is_asleep = 0, False
         self._wake: SimpleQueue[None] = SimpleQueue()
+        _helpers.add(self)
         Thread(target=self._serve, daemon=True, name="phist").start()
 
     def start(self, this_round: int, work: Callable[[int], None]) -> None:
@@ -82,6 +97,11 @@ class _Helper:
         self._given = this_round, work  # before a look at whether it sleeps: it looks at this after lying down
         if self._is_asleep:
             self._wake.put(None)
+
+    def lie_down(self) -> bool:
+        """Have it watch for nothing more; whether it sleeps."""
+        self._signals[0] = NEVER_WAIT
+        return self._is_asleep
 
     def wait(self) -> None:
         """Until it has done its share."""
