@@ -66,6 +66,13 @@ def test_calibration(graphs):
     assert model.predict_proba(list(graphs[:3])).shape == (3, 2)
 
 
+@pytest.mark.parametrize("engine", ["fused", "reference"])
+@pytest.mark.parametrize("is_labelled", [True, False])
+def test_embedder_knows_which_engine_computed_it(graphs, engine, is_labelled):
+    embedder = StructuralEmbedder(channels=(4, 6), bins=4, random_state=0, max_epochs=1, engine=engine)
+    assert embedder.fit(graphs if is_labelled else graphs.with_labels(None)).engine_ == engine
+
+
 def test_embedder_without_labels_gives_standardised_random_features(graphs):
     embedder = StructuralEmbedder(channels=(4, 6), bins=4, random_state=0).fit(graphs.with_labels(None))
     embeddings = embedder.transform(graphs)

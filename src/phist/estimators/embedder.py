@@ -47,7 +47,9 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore
         seed = self._draw_seed()
         preset = self._settle(graphs, seed)
         network = make_network(preset.network, 1, seed).to(self._device())
-        settle_statistics(compute(network, graphs, self.engine), preset.training.batch_size, seed)
+        computation = compute(network, graphs, self.engine)
+        self.engine_ = computation.engine
+        settle_statistics(computation, preset.training.batch_size, seed)
         self._remember(network, preset.training, History(), seed)
         self.data_ = describe_data(graphs)
         return self
