@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import TransformerMixin
 
+from phist.engine.choice import choose_engine
 from phist.engine.computation import compute
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.examples import as_labelled, describe_data
@@ -47,9 +48,8 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore
         seed = self._draw_seed()
         preset = self._settle(graphs, seed)
         network = make_network(preset.network, 1, seed).to(self._device())
-        computation = compute(network, graphs, self.engine)
-        self.engine_ = computation.engine
-        settle_statistics(computation, preset.training.batch_size, seed)
+        self.engine_ = choose_engine(self.engine, network, graphs)
+        settle_statistics(compute(network, graphs, self.engine_), preset.training.batch_size, seed)
         self._remember(network, preset.training, History(), seed)
         self.data_ = describe_data(graphs)
         return self
