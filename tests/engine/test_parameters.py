@@ -55,8 +55,7 @@ def test_parameters_come_back_as_they_went(config):
 
 def test_levels_and_head_lie_in_one_array():
     parameters = parameters_of(SMALL)
-    assert parameters.node.values is parameters.graph.values is parameters.head.values
-    assert len(parameters.node.values) == parameters.size
+    assert parameters.node.values is parameters.graph.values is parameters.head.values is parameters.packed
 
 
 def test_padding_is_zero(config):
@@ -96,7 +95,7 @@ def test_everything_lies_apart_in_order_and_on_whole_vectors(config):
     assert transposes[0][0] == parameters.own_size  # all of them behind what is learnt
     begins += [begin for begin, _ in transposes]
     needed += [area for _, area in transposes]
-    for begin, end, size in zip(begins, [*begins[1:], parameters.size], needed, strict=True):
+    for begin, end, size in zip(begins, [*begins[1:], len(parameters.packed)], needed, strict=True):
         assert begin % LANES == 0 and size <= end - begin < size + LANES
 
 
@@ -148,7 +147,7 @@ def test_parameters_that_moved_to_other_memory_are_found():
 
 def thread_gradients(parameters, threads=3):
     """Whole numbers, so that sums in any order are the same; padding has some too, which nobody may see."""
-    return np.random.default_rng(0).integers(-9, 9, (threads, parameters.size)).astype(np.float32)
+    return np.random.default_rng(0).integers(-9, 9, (threads, parameters.own_size)).astype(np.float32)
 
 
 def test_gradients_of_all_threads_add_up():

@@ -250,7 +250,7 @@ class _Call:
             moments=np.zeros((self.n_shares, 1 + 2 * size)),
             losses=np.zeros(len(self.graphs)),
             hits=np.zeros(len(self.graphs), np.bool_),
-            gradients=np.empty((self.n_shares, parameters.size if keep else 0), np.float32),
+            gradients=np.empty((self.n_shares, parameters.own_size if keep else 0), np.float32),
         )
 
     def _run(self, asked: int, movement: Movement = _NO_MOVEMENT) -> None:

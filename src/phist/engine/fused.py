@@ -53,7 +53,7 @@ class Pass(NamedTuple):
     moments: Any  # (threads, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
     losses: Any  # (graphs): what each adds to the loss of its step
     hits: Any  # (graphs)
-    gradients: Any  # (threads, parameters)
+    gradients: Any  # (threads, parameters with padding, without transposes)
 
 
 @inner

@@ -49,11 +49,6 @@ class Parameters:
         """All numbers as compiled code has them: padded parameters, ``own_size`` of them, and then the transposes."""
         return self.node.values
 
-    @property
-    def size(self) -> int:
-        """Numbers that compiled code has for them, padding and transposes included."""
-        return len(self.node.values)
-
     def read(self) -> None:
         """Bring what torch has now to where compiled code finds it."""
         np.concatenate(self._views.of(self.tensors), out=self.flat)
@@ -66,7 +61,7 @@ class Parameters:
             view[:] = flat[own]
 
     def collect(self, gradients: Array) -> list[Tensor]:
-        """The sum of every thread's gradients, (threads, size), in the order and the shapes of ``tensors``."""
+        """The sum of every thread's gradients, (threads, own_size), in the order and the shapes of ``tensors``."""
         flat = np.empty_like(self.flat)
         _collect(gradients, self.places, flat)
         return self._apart(flat)

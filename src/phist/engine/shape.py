@@ -32,7 +32,7 @@ class Weights(NamedTuple):
 
     values: Array  # of the whole network
     matrices: Array  # (layers): of a (order · width below, width) matrix
-    transposes: Array  # (layers): of the same, transposed; gradients have zeros there
+    transposes: Array  # (layers): of the same, transposed; gradients have nothing there
     biases: Array  # (layers)
 
 

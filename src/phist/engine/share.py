@@ -12,12 +12,10 @@ from phist.engine.optimizer import Descent, descend_part, sum_gradients
 from phist.engine.plan import Plan
 from phist.engine.shape import Network
 from phist.engine.signals import begin_share, end_share, meet
-from phist.engine.statistics import Running, learn_graphs, learn_nodes, settle
+from phist.engine.statistics import Running, learn_graphs, learn_nodes, next_share, settle
 from phist.engine.vectors import compiled, inner, single
 
 FORWARD, BACKWARD, LEARN, TRAIN = range(4)  # LEARN is all the way there and back, and TRAIN steps on after it
-
-
 PLACES_IN_CACHE = 1 << 11  # a few hundred bytes each
 
 
@@ -101,9 +99,7 @@ def _move(step: int, number: int, signals: Any, network: Network, batch: Pass, m
 def _follow_nodes(step: int, network: Network, batch: Pass, running: Running) -> None:
     bins, width, to = network.shape.bins.number, network.shape.widths[-1], network.node_standardizer
     if step >= running.first_step:
-        running.updates[0] += 1
-        share = max(running.momentum, 1 / running.updates[0])
-        learn_nodes(batch.moments, bins, width, share, running.mean, running.variance)
+        learn_nodes(batch.moments, bins, width, next_share(running), running.mean, running.variance)
         settle(running.mean, running.variance, running.epsilon, bins, width, to.shift, to.scale)
     batch.moments[:] = 0.0
 
@@ -113,7 +109,5 @@ def _follow_graphs(step: int, network: Network, batch: Pass, running: Running) -
     bins, width, to = network.shape.bins.number, network.shape.widths[-1], network.graph_standardizer
     if step >= running.first_step:
         begin, end = batch.shares.ptr[step, 0] * bins * width, batch.shares.ptr[step, -1] * bins * width
-        running.updates[0] += 1
-        share = max(running.momentum, 1 / running.updates[0])
-        learn_graphs(batch.histograms[begin:end], bins, width, share, running.mean, running.variance)
+        learn_graphs(batch.histograms[begin:end], bins, width, next_share(running), running.mean, running.variance)
         settle(running.mean, running.variance, running.epsilon, bins, width, to.shift, to.scale)

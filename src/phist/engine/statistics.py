@@ -13,7 +13,7 @@ from torch import nn
 
 from phist.engine.parameters import FlatViews
 from phist.engine.shape import Standardizer
-from phist.engine.vectors import compiled
+from phist.engine.vectors import compiled, inner
 from phist.nn.normalization import RunningStandardizer
 
 Array = NDArray[Any]
@@ -79,6 +79,14 @@ class Statistics:
             return []
         buffers = self.module._buffers
         return self._views.of([buffers["mean"], buffers["variance"], buffers["updates"]])  # type: ignore[list-item]
+
+
+@inner
+def next_share(running: Running) -> float:
+    """Count another batch; what share of the statistics it makes, as in `RunningStandardizer.next_step`."""
+    running.updates[0] += 1
+    share: float = max(running.momentum, 1 / running.updates[0])
+    return share
 
 
 @compiled
