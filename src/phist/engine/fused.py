@@ -133,10 +133,17 @@ def _read_views(
 @inner
 def forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> int:
     """Embed some graphs of a batch; returns where the embeddings of their roots begin."""
-    graphs, draws, states, nodes, keep_below = batch.graphs, batch.draws, batch.states, batch.nodes, batch.keep_below[number]
-    standardizer, moments = network.node_standardizer, batch.moments[number]
-    shape = network.shape
-    size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
+    embeddings, n_roots = _embed_nodes(share, number, plan, network, batch, most_places, memory)
+    if not len(batch.nodes):
+        _embed_graphs(share, number, plan, network, batch, embeddings, n_roots, memory)
+    return embeddings
+
+
+@inner
+def _embed_nodes(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> tuple[int, int]:
+    """f_node: where the embeddings of the graphs' distinct roots begin, and how many there are."""
+    graphs, draws, states, nodes = batch.graphs, batch.draws, batch.states, batch.nodes
+    size = network.shape.bins.number * network.shape.widths[-1]
     n_draws, n_roots = 0, 0
     for place in share:
         n_draws += draws.ptr[place + 1] - draws.ptr[place]
@@ -144,48 +151,57 @@ def forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, 
     for place in share:
         graph, begin, end = graphs[place], draws.ptr[place], draws.ptr[place + 1]
         states[place, FLOATS], states[place, INTEGERS] = memory.tops[0], memory.tops[1]
-        rooted = take_rooted(shape, end - begin, memory)
+        rooted = take_rooted(network.shape, end - begin, memory)
         own = merge_roots(plan, graph, draws, begin, end, rooted, memory)
         after, integers = memory.tops[0], memory.tops[1]
         at = embeddings + n_roots * size
         chunk = embed_roots(network, plan, graph, rooted, own, at, most_places, memory)
-        _sum_moments(rooted.weights, at, own, standardizer.shift, moments, memory)
+        _sum_moments(rooted.weights, at, own, network.node_standardizer.shift, batch.moments[number], memory)
         if len(nodes):
             _copy_nodes(rooted, begin, end, at, size, nodes, memory)
-        is_kept = chunk.n_roots == own and memory.tops[0] <= keep_below
+        is_kept = chunk.n_roots == own and memory.tops[0] <= batch.keep_below[number]
         states[place, KEPT], states[place, N_PLACES], states[place, ENTRIES] = is_kept, chunk.n_places, chunk.n_entries
         states[place, ROOTS], states[place, FIRST_ROOT] = own, n_roots
         n_roots += own
         if not is_kept:
             memory.tops[0], memory.tops[1] = after, integers
-    if len(nodes):
-        return embeddings
+    return embeddings, n_roots
 
-    since = cycles()
+
+@inner
+def _embed_graphs(
+    share: Any, number: int, plan: Plan, network: Network, batch: Pass, embeddings: int, n_roots: int, memory: Memory
+) -> None:
+    """f_graph: the wide product for all roots at once, then graph by graph."""
+    shape, weights, draws, since = network.shape, network.graph, batch.draws, cycles()
+    size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
     products = take_floats(memory, n_roots * stride)
-    _standardize(standardizer, n_roots, embeddings, memory)
-    multiply(
-        memory.floats, embeddings, n_roots, size, network.graph.values, network.graph.matrices[0], stride, memory.floats, products
-    )
+    _standardize(network.node_standardizer, n_roots, embeddings, memory)
+    multiply(memory.floats, embeddings, n_roots, size, weights.values, weights.matrices[0], stride, memory.floats, products)
     charge(memory, LINEAR, since)
     for place in share:
-        graph, n_nodes = graphs[place], plan.node_ptr[graphs[place] + 1] - plan.node_ptr[graphs[place]]
-        states[place, READ] = memory.tops[0]
-        read = take_read(shape, n_nodes, memory)
-        drawn = Drawn(
-            graph, draws.ptr[place], draws.ptr[place + 1], states[place, INTEGERS], states[place, ROOTS],
-            products + states[place, FIRST_ROOT] * stride,
-        )  # fmt: skip
+        n_nodes = plan.node_ptr[batch.graphs[place] + 1] - plan.node_ptr[batch.graphs[place]]
+        before = memory.tops[0]
+        read, drawn = take_read(shape, n_nodes, memory), _drawn(place, batch, products, stride)
         density = density_of(shape.graph_density, n_nodes)
         if batch.n_views:
             _read_views(network, plan, place, drawn, read, density, batch, memory)
         else:
             read_graph(
-                shape, network.graph, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
+                shape, weights, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
             )
-        if keep_below < 0:
-            memory.tops[0] = states[place, READ]
-    return embeddings
+        batch.states[place, READ] = before
+        if batch.keep_below[number] < 0:
+            memory.tops[0] = before
+
+
+@inner
+def _drawn(place: int, batch: Pass, products: int, stride: int) -> Drawn:
+    draws, states = batch.draws, batch.states
+    return Drawn(
+        batch.graphs[place], draws.ptr[place], draws.ptr[place + 1], states[place, INTEGERS], states[place, ROOTS],
+        products + states[place, FIRST_ROOT] * stride,
+    )  # fmt: skip
 
 
 @inner
@@ -201,14 +217,11 @@ def backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass,
     products, toward = take_floats(memory, n_roots * stride), take_floats(memory, n_roots * size)
     mark, integers = memory.tops[0], memory.tops[1]
     for place in share:
-        graph, n_nodes = graphs[place], plan.node_ptr[graphs[place] + 1] - plan.node_ptr[graphs[place]]
+        n_nodes = plan.node_ptr[graphs[place] + 1] - plan.node_ptr[graphs[place]]
         memory.tops[0] = states[place, READ]
         read = take_read(shape, n_nodes, memory)
         memory.tops[0] = mark
-        drawn = Drawn(
-            graph, draws.ptr[place], draws.ptr[place + 1], states[place, INTEGERS], states[place, ROOTS],
-            products + states[place, FIRST_ROOT] * stride,
-        )  # fmt: skip
+        drawn = _drawn(place, batch, products, stride)
         density = density_of(shape.graph_density, n_nodes)
         unread_graph(shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory)
 
