@@ -140,7 +140,9 @@ def forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, 
 
 
 @inner
-def _embed_nodes(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> tuple[int, int]:
+def _embed_nodes(
+    share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
+) -> tuple[int, int]:
     """f_node: where the embeddings of the graphs' distinct roots begin, and how many there are."""
     graphs, draws, states, nodes = batch.graphs, batch.draws, batch.states, batch.nodes
     size = network.shape.bins.number * network.shape.widths[-1]
