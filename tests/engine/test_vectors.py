@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from phist.engine import budget, share, statistics, vectors
-from phist.engine.vectors import LANES, elu, exp, half_sine, load, store, tanh
+from phist.engine.vectors import LANES, elu, exp, half_sine, load, square_root, store, tanh
 
-FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3}
+FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3, "square_root": 4}
 
 
 @numba.njit
@@ -23,8 +23,10 @@ def apply(which, x, y):
             value = elu(value)
         elif which == 2:
             value = tanh(value)
-        else:
+        elif which == 3:
             value = half_sine(value)
+        else:
+            value = square_root(value)
         store(y, at, value)
 
 
@@ -66,6 +68,11 @@ def test_tanh_is_right_relatively_near_zero():
 def test_tanh_stays_within_one_but_for_rounding():
     _, y = at("tanh", np.linspace(3, 30, 20001))
     assert abs(y).max() <= 1 + 2e-7
+
+
+def test_square_root_is_right_to_the_last_digit():
+    x, y = at("square_root", np.concatenate([[0.0], np.logspace(-37, 38, 1000)]))
+    np.testing.assert_array_equal(y, np.sqrt(x.astype(np.float32)))
 
 
 def test_half_sine_is_right_on_its_range():

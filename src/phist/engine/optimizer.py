@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from phist.engine.parameters import Parameters
-from phist.engine.vectors import LANES, fma, inner, load, single, splat, store
+from phist.engine.vectors import LANES, fma, inner, load, single, splat, square_root, store
 
 Array = NDArray[Any]
 
@@ -133,25 +133,21 @@ def descend_part(descent: Descent, step: int, number: int, packed: Any) -> None:
     """AdamW with clipping on this thread's part of the ``packed`` parameters and on their transposes."""
     begin, end = _part_of(len(descent.mask), number, len(descent.squares))
     factor = single(min(1.0, descent.longest / (np.sqrt(descent.squares.sum()) + 1e-6)))
-    _move(
-        packed[begin:end], descent.gradient[begin:end], descent.mean[begin:end], descent.square[begin:end],
-        descent.decays[begin:end], factor, descent.rates[step], descent.betas, descent.epsilon, descent.done + step + 1,
-    )  # fmt: skip
+    _move(packed, descent, begin, end, factor, descent.rates[step], descent.done + step + 1)
     for place in range(begin, end):
         packed[descent.mirrors[place]] = packed[place]
 
 
 @inner
-def _move(
-    values: Any, gradient: Any, mean: Any, square: Any, decays: Any, factor: Any, rate: float, betas: Any, epsilon: float, step: int
-) -> None:
+def _move(packed: Any, descent: Descent, begin: int, end: int, factor: Any, rate: float, step: int) -> None:
+    gradient, mean, square, betas = descent.gradient, descent.mean, descent.square, descent.betas
     reduction, scale = single(rate / (1 - betas[0] ** step)), single(1 / np.sqrt(1 - betas[1] ** step))
     first, second, rest = single(1 - betas[0]), single(betas[1]), single(1 - betas[1])
-    decay, least = single(rate), single(epsilon)
-    for place in range(len(values)):
-        slope = factor * gradient[place]
-        average = mean[place] + first * (slope - mean[place])
-        spread = second * square[place] + rest * slope * slope
-        mean[place], square[place] = average, spread
-        kept = values[place] - values[place] * (decay * decays[place])
-        values[place] = kept - reduction * average / (np.sqrt(spread) * scale + least)
+    for place in range(begin, end, LANES):
+        slope, average, value = load(gradient, place) * factor, load(mean, place), load(packed, place)
+        average = average + (slope - average) * first
+        spread = load(square, place) * second + slope * slope * rest
+        store(mean, place, average)
+        store(square, place, spread)
+        kept = value - value * (load(descent.decays, place) * single(rate))
+        store(packed, place, kept - average * reduction / (square_root(spread) * scale + single(descent.epsilon)))

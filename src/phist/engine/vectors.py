@@ -220,6 +220,15 @@ def where_positive(typing_context: Any, x: Any, then: Any, otherwise: Any) -> An
 
 
 @intrinsic
+def square_root(typing_context: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_FLOATS, [_FLOATS]), f"llvm.sqrt.v{LANES}f32")
+        return builder.call(function, arguments)
+
+    return vector(vector), generate
+
+
+@intrinsic
 def absolute(typing_context: Any, x: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         mask = ir.Constant(_INTS, [0x7FFFFFFF] * LANES)
