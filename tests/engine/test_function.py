@@ -354,6 +354,14 @@ def test_pass_without_gradients_asks_for_less_memory(graphs, network, monkeypatc
     assert asked[1] < asked[0]
 
 
+def test_time_is_kept_by_phase_once_asked_for(graphs, network):
+    draws, untimed, timed = some_draws(graphs), fused_computation(network, graphs), fused_computation(network, graphs)
+    timed.fused.keep_time()
+    assert_identical(outcome(timed, draws), outcome(untimed, draws))
+    assert (timed.fused.clocks.sum(axis=0) > 0).all()
+    assert untimed.fused.clocks.size == 0
+
+
 def test_memory_is_held_until_the_way_back(graphs, network):
     computation = fused_computation(network, graphs)
     loss = computation.scores(EVERYTHING, some_draws(graphs)).sum()

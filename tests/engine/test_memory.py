@@ -4,8 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine.memory import LINEAR, PHASES, Memory, charge, make_memory, take_floats, take_integers
-from phist.engine.vectors import LANES, cycles
+from phist.engine.memory import LINEAR, PHASES, Memory, begin_phase, charge, make_memory, take_floats, take_integers
+from phist.engine.vectors import LANES
 
 
 @numba.njit
@@ -15,7 +15,7 @@ def take(memory, floats, integers):
 
 @numba.njit
 def spend(memory, phase, rounds):
-    since = cycles()
+    since = begin_phase(memory)
     total = 0.0
     for number in range(rounds):
         total += np.sqrt(number)
@@ -65,3 +65,8 @@ def test_cycles_are_charged_to_their_phase_and_add_up():
     memory = some_memory()
     spent = [spend(memory, LINEAR, rounds)[0] for rounds in (10, 10_000)]
     assert memory.clock[LINEAR] == sum(spent) == memory.clock.sum()
+
+
+def test_nobody_looks_at_the_clock_where_nobody_asks():
+    memory = make_memory([1, 1, 1, 1], np.zeros(0, np.int64))
+    assert spend(memory, LINEAR, 10)[0] == 0

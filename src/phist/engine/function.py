@@ -43,7 +43,7 @@ class FusedNetwork:
         self.channels = network.config.channels
         self.threads = min(torch.get_num_threads(), MOST_THREADS)  # the budget that torch was given is the engine's
         self.most_places = max(1, network.config.max_elements // self.shape.widest)
-        self.clocks = np.zeros((MOST_THREADS, len(PHASES)), np.int64)  # processor cycles of each thread, for benchmarks
+        self.clocks = np.zeros((MOST_THREADS, 0), np.int64)  # of each thread, by phase
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
         self.parameters = Parameters(self.shape, self.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
         self.bins, self.width = self.shape.bins.number, int(self.shape.widths[-1])
@@ -127,6 +127,11 @@ class FusedNetwork:
         slopes[:, :, : self.channels[-1]] = gradient.reshape(len(gradient), self.channels[-1], self.bins).swapaxes(1, 2)
         slopes *= standardizer.scale.reshape(self.bins, self.width)
         return slopes.reshape(-1)
+
+    def keep_time(self) -> None:
+        """From now on count processor cycles by phase in ``clocks``, for benchmarks."""
+        self.clocks = np.zeros((MOST_THREADS, len(PHASES)), np.int64)
+        self._memories.clear()
 
     def borrow_memory(self, sizes: Array) -> list[Memory]:
         """Memory for each thread, with room for as many floats, integers, doubles and positions as ``sizes`` says."""

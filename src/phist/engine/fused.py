@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.graph_level import Drawn, Read, read_graph, take_read, unread_graph
 from phist.engine.head import learn_head
-from phist.engine.memory import LINEAR, Memory, charge, take_floats, take_integers
+from phist.engine.memory import LINEAR, Memory, begin_phase, charge, take_floats, take_integers
 from phist.engine.plan import Plan
 from phist.engine.roots import (
     ENTRIES,
@@ -30,7 +30,7 @@ from phist.engine.roots import (
 )  # fmt: skip
 from phist.engine.shape import Network, Standardizer
 from phist.engine.threads import Shares
-from phist.engine.vectors import LANES, cycles, fma, inner, load, single, splat, spread, store
+from phist.engine.vectors import LANES, fma, inner, load, single, splat, spread, store
 from phist.nn.sampling import Draws
 
 
@@ -175,7 +175,7 @@ def _embed_graphs(
     share: Any, number: int, plan: Plan, network: Network, batch: Pass, embeddings: int, n_roots: int, memory: Memory
 ) -> None:
     """f_graph: the wide product for all roots at once, then graph by graph."""
-    shape, weights, draws, since = network.shape, network.graph, batch.draws, cycles()
+    shape, weights, draws, since = network.shape, network.graph, batch.draws, begin_phase(memory)
     size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
     products = take_floats(memory, n_roots * stride)
     _standardize(network.node_standardizer, n_roots, embeddings, memory)
@@ -227,7 +227,7 @@ def backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass,
         density = density_of(shape.graph_density, n_nodes)
         unread_graph(shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory)
 
-    since = cycles()
+    since = begin_phase(memory)
     accumulate(floats, embeddings, n_roots, size, floats, products, stride, gradient, weights.matrices[0])
     multiply(floats, products, n_roots, stride, weights.values, weights.transposes[0], size, floats, toward)
     charge(memory, LINEAR, since)

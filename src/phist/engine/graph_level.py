@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from phist.engine.bins import add_places, prepare_slopes, pull_places, scale_histograms
 from phist.engine.dense import add_times, fill
 from phist.engine.layers import BACK, FORTH, climb, descend, spread_over_nodes
-from phist.engine.memory import HISTOGRAMS, RECURSION, Memory, charge, take_floats
+from phist.engine.memory import HISTOGRAMS, RECURSION, Memory, begin_phase, charge, take_floats
 from phist.engine.places import Chunk
 from phist.engine.plan import Plan
 from phist.engine.shape import Shape, Weights
-from phist.engine.vectors import LANES, cycles, inner, load, single, store
+from phist.engine.vectors import LANES, inner, load, single, store
 from phist.engine.whitening import add_moments, finish_moments, pull_whitening
 
 
@@ -60,7 +60,7 @@ def read_graph(
     to: int, memory: Memory,
 ) -> None:  # fmt: skip
     """The graph's histogram, to ``result[to]``."""
-    floats, mark, since = memory.floats, memory.tops[0], cycles()
+    floats, mark, since = memory.floats, memory.tops[0], begin_phase(memory)
     order, width, last = shape.orders[0], shape.widths[0], shape.widths[-1]
     stride = order * width
     chunk = _nodes_as_places(plan, drawn.graph, memory)
@@ -79,7 +79,7 @@ def read_graph(
             store(floats, z + node * width + block, load(floats, terms + node * stride + block) + bias)
     climb(shape, weights, plan, chunk, z, read.x, read.y, memory)
     _whiten_nodes(shape, chunk, read, memory)
-    since = cycles()
+    since = begin_phase(memory)
     fill(result, to, shape.bins.number * last, single(0.0))
     add_places(shape.bins, floats, read.y, n_nodes, last, read.whitening, chunk.members, result, to)
     scale_histograms(shape.bins, last, result, to, density)
@@ -110,7 +110,7 @@ def unread_graph(
     n_nodes = chunk.n_places
     g, sums = take_floats(memory, n_nodes * shape.widest), take_floats(memory, 2 * last)
     slopes = take_floats(memory, 2 * shape.bins.number * last)
-    since = cycles()
+    since = begin_phase(memory)
     fill(floats, sums, 2 * last, single(0.0))
     prepare_slopes(shape.bins, last, slope, slope_at, density, floats, slopes)
     pull_places(shape.bins, floats, read.y, n_nodes, last, read.whitening, chunk.members, slopes, g, sums)
@@ -118,7 +118,7 @@ def unread_graph(
     pull_whitening(floats, read.y, n_nodes, last, read.whitening, chunk.shares, single(1.0) / single(n_nodes), sums, g)
     descend(shape, weights, gradient, plan, chunk, read.x, g, memory)
 
-    since = cycles()
+    since = begin_phase(memory)
     terms = take_floats(memory, n_nodes * stride)
     for node in range(n_nodes):
         for block in range(0, width, LANES):

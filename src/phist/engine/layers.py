@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from phist.engine.dense import accumulate, multiply
-from phist.engine.memory import LINEAR, RECURSION, Memory, charge, take_floats
+from phist.engine.memory import LINEAR, RECURSION, Memory, begin_phase, charge, take_floats
 from phist.engine.places import Chunk
 from phist.engine.plan import Plan
 from phist.engine.recursion import fold_terms, grow_terms
 from phist.engine.shape import Shape, Weights
-from phist.engine.vectors import LANES, cycles, elu, inner, load, single, splat, spread, store, where_positive
+from phist.engine.vectors import LANES, elu, inner, load, single, splat, spread, store, where_positive
 
 SEGMENT = 64  # slopes summed up before the sum is added to others: of many that nearly cancel, few digits are lost
 FORTH, BACK = (np.int64(number) for number in range(2))  # typed, or the compiler would make two functions of everything
@@ -45,7 +45,7 @@ def spread_over_nodes(plan: Plan, graph: int, x: Any, at: int, order: int, width
 @inner
 def spread_terms(plan: Plan, chunk: Chunk, at: int, order: int, width: int, back: np.int64, memory: Memory) -> None:
     """The same on every block of a chunk."""
-    floats, integers, since = memory.floats, memory.integers, cycles()
+    floats, integers, since = memory.floats, memory.integers, begin_phase(memory)
     stride = order * width
     if chunk.on_nodes:
         spread_over_nodes(plan, chunk.graph, floats, at, order, width, back)
@@ -74,7 +74,7 @@ def climb(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, z: int, x: i
         spread_terms(plan, chunk, x, order, below, FORTH, memory)
         if layer == len(shape.orders) - 1:
             z = y
-        since = cycles()
+        since = begin_phase(memory)
         multiply(memory.floats, x, chunk.n_places, stride, weights.values, weights.matrices[layer], width, memory.floats, z)
         charge(memory, LINEAR, since)
         _add_below(chunk, z, width, weights.values, weights.biases[layer], memory)
@@ -130,11 +130,11 @@ def descend(shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Ch
         x -= chunk.n_places * stride
         slopes = take_floats(memory, chunk.n_places * stride)
         _sum_below(chunk, g, width, memory)
-        since = cycles()
+        since = begin_phase(memory)
         multiply(floats, g, chunk.n_places, width, weights.values, weights.transposes[layer], stride, floats, slopes)
         charge(memory, LINEAR, since)
         _count_members(plan, chunk, g, width, gradient, weights.biases[layer], memory)
-        since = cycles()
+        since = begin_phase(memory)
         accumulate(floats, x, chunk.n_places, stride, floats, g, width, gradient, weights.matrices[layer])
         charge(memory, LINEAR, since)
         spread_terms(plan, chunk, slopes, order, below, BACK, memory)

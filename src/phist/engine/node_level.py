@@ -5,12 +5,12 @@ from typing import Any
 from phist.engine.bins import Bins, add_places, number_slopes, pull_places, scale_histograms
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.layers import climb, descend
-from phist.engine.memory import HISTOGRAMS, LINEAR, RECURSION, Memory, charge, take_floats
+from phist.engine.memory import HISTOGRAMS, LINEAR, RECURSION, Memory, begin_phase, charge, take_floats
 from phist.engine.places import Chunk
 from phist.engine.plan import Plan
 from phist.engine.recursion import grow_terms, impulse_terms, scatter_impulses
 from phist.engine.shape import Shape, Weights
-from phist.engine.vectors import LANES, cycles, inner, load, single, store
+from phist.engine.vectors import LANES, inner, load, single, store
 
 ROWS_AT_ONCE = 1024  # rows of the background whose histograms are held at a time
 
@@ -32,7 +32,7 @@ def respond(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, roots: int
     order, width, mark = shape.orders[0], shape.widths[0], memory.tops[0]
     _fill_impulses(plan, chunk, roots, order, u, memory)
     z = y if len(shape.orders) == 1 else take_floats(memory, n_places * shape.widest)
-    since = cycles()
+    since = begin_phase(memory)
     multiply(floats, u, n_places - n_below, order, weights.values, weights.matrices[0], width, floats, z + n_below * width)
     charge(memory, LINEAR, since)
     for block in range(0, width, LANES):
@@ -48,7 +48,7 @@ def respond(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, roots: int
 
 @inner
 def _fill_impulses(plan: Plan, chunk: Chunk, roots: int, order: int, u: int, memory: Memory) -> None:
-    floats, integers, mark, since = memory.floats, memory.integers, memory.tops[0], cycles()
+    floats, integers, mark, since = memory.floats, memory.integers, memory.tops[0], begin_phase(memory)
     if chunk.n_below:
         for root in range(chunk.n_roots):
             begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
@@ -81,7 +81,7 @@ def whitening_of(shape: Shape, whitening: int, root: int) -> int:
 @inner
 def embed(shape: Shape, chunk: Chunk, y: int, whitening: int, embeddings: int, density: Any, memory: Memory) -> None:
     """Histograms of the chunk's roots; what is out of a root's reach counts by the background."""
-    bins, width, floats, integers, since = shape.bins, shape.widths[-1], memory.floats, memory.integers, cycles()
+    bins, width, floats, integers, since = shape.bins, shape.widths[-1], memory.floats, memory.integers, begin_phase(memory)
     size = bins.number * width
     fill(floats, embeddings, chunk.n_roots * size, single(0.0))
     for root in range(chunk.n_roots):
@@ -129,7 +129,7 @@ def pull(shape: Shape, chunk: Chunk, y: int, whitening: int, slopes: int, g: int
         slopes: for each root those of its histogram, then the same times the bin's number.
         sums: plain and times the response, for all roots or for each.
     """
-    bins, width, floats, integers, since = shape.bins, shape.widths[-1], memory.floats, memory.integers, cycles()
+    bins, width, floats, integers, since = shape.bins, shape.widths[-1], memory.floats, memory.integers, begin_phase(memory)
     size, mark = bins.number * width, memory.tops[0]
     part = take_floats(memory, 2 * width)
     if chunk.n_below:
@@ -185,7 +185,7 @@ def learn(shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Chun
     """From the slopes of the last responses to the gradient of f_node's parameters."""
     width, n_below = shape.widths[0], chunk.n_below
     descend(shape, weights, gradient, plan, chunk, x, g, memory)
-    since = cycles()
+    since = begin_phase(memory)
     accumulate(
         memory.floats, u, chunk.n_places - n_below, shape.orders[0], memory.floats, g + n_below * width, width, gradient,
         weights.matrices[0],

@@ -3,12 +3,12 @@
 from typing import Any, NamedTuple
 
 from phist.engine.bins import prepare_slopes
-from phist.engine.memory import PLACES, Memory, charge, take_floats, take_integers
+from phist.engine.memory import PLACES, Memory, begin_phase, charge, take_floats, take_integers
 from phist.engine.node_level import embed, learn, pull, respond, take_responses
 from phist.engine.places import Chunk, open_chunk, reopen_chunk
 from phist.engine.plan import Plan
 from phist.engine.shape import Network, Shape
-from phist.engine.vectors import LANES, cycles, inner, load, single, store
+from phist.engine.vectors import LANES, inner, load, single, store
 from phist.engine.whitening import add_moments, finish_moments, pull_whitening
 from phist.nn.sampling import Draws
 
@@ -62,7 +62,7 @@ def density_of(asked: bool, n_nodes: int) -> Any:
 def _open(
     shape: Shape, plan: Plan, graph: int, rooted: Rooted, begin: int, n_roots: int, most_places: int, memory: Memory
 ) -> Chunk:
-    since = cycles()
+    since = begin_phase(memory)
     chunk = open_chunk(
         plan, graph, rooted.roots + begin, rooted.weights + begin, n_roots - begin, shape.reach, shape.orders[0] - 1, most_places,
         memory,
