@@ -18,7 +18,7 @@ APART = 16  # numbers from one cell to the next, so that no two share a line of 
 HELPER_WATCHES = 4_000_000  # processor cycles, some milliseconds: longer than what lies between two steps
 LEADER_WATCHES = 1_000_000
 CYCLES_A_LOOK = 10  # at least
-MEETING_WATCHES = 1_000_000  # some tenths of a millisecond, as shares may differ; then naps, so that a thread which waits for a core finds this one free
+MEETING_WATCHES = 1_000_000  # shares may differ by some tenths of a millisecond; then naps, to leave the core to others
 NAP = 20  # microseconds
 NEVER_WAIT = 1 << 62  # in a thread's cell: nobody has to wait for it any more
 
