@@ -14,7 +14,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,17 +41,20 @@ Request = dict[str, Any]
 
 
 class Results:
-    """Results in a JSON file, which is written anew after each."""
+    """Results in a JSON file, which is written anew after each.
 
-    def __init__(self, path: Path, machine: Request, fresh: bool) -> None:
-        self.path = path
-        self.found: dict[str, Any] = {}
-        if path.exists() and not fresh:
-            content = json.loads(path.read_text())
-            if content["machine"] != machine:
-                sys.exit(f"{path} was measured with {content['machine']}, not with {machine}; add --fresh, or give another --out")
-            self.found = content["results"]
-        self.machine = machine
+    Args:
+        again: names of results to measure again; the others stay.
+    """
+
+    def __init__(self, path: Path, machine: Request, again: Collection[str] = ()) -> None:
+        self.path, self.machine = path, machine
+        content = json.loads(path.read_text()) if path.exists() else {"machine": machine, "results": {}}
+        self.found = {name: result for name, result in content["results"].items() if name not in again}
+        if self.found and content["machine"] != machine:
+            sys.exit(
+                f"{path} was measured with {content['machine']}, not with {machine}; add --fresh to 'all', or give another --out"
+            )
 
     def add(self, name: str, result: Request) -> None:
         """Keep a result, in the file too."""
@@ -101,17 +104,18 @@ def main() -> None:
     options = parse_arguments()
     machine = {"phist": __version__, "torch": torch.__version__, "numba": numba.__version__}
     machine |= {"cores": os.cpu_count(), "threads": options.threads}
-    results = Results(options.out, machine, options.fresh)
+    asked = {name_of(request): request for request in requests(options)}
+    results = Results(options.out, machine, again=asked if options.fresh and not options.show else ())
     screen = Console(stderr=True)
     prepare()  # compiling takes time and memory that are not to be measured
-    missing = [] if options.show else [request for request in requests(options) if name_of(request) not in results.found]
-    for request in track(missing, "measuring", console=screen, transient=True, disable=not sys.stderr.isatty()):
-        screen.print(f"[dim]{name_of(request)} ...[/dim]", highlight=False)
-        result = measure(request)
+    missing = [] if options.show else [name for name in asked if name not in results.found]
+    for name in track(missing, "measuring", console=screen, transient=True, disable=not sys.stderr.isatty()):
+        screen.print(f"[dim]{name} ...[/dim]", highlight=False)
+        result = measure(asked[name])
         if isinstance(result, str):
-            screen.print(f"{name_of(request)} failed: {result}", style="red", markup=False)
+            screen.print(f"{name} failed: {result}", style="red", markup=False)
         else:
-            results.add(name_of(request), {**request, **result})
+            results.add(name, {**asked[name], **result})
     print_tables(results.found)
     if options.markdown:
         write_markdown(results.found, machine, options.markdown)
@@ -129,7 +133,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=7, help="rounds that count; at most 3 for scaling")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "engine.json", metavar="FILE")
-    parser.add_argument("--fresh", action="store_true", help="measure all again")
+    parser.add_argument("--fresh", action="store_true", help="measure again what is asked for; other results stay")
     parser.add_argument("--show", action="store_true", help="measure nothing, show what is there")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables for the documentation")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the scaling, as docs/images/engine-scaling.png")

@@ -1,5 +1,6 @@
 """The parts of the engine's benchmark that can be right or wrong: counts of operations, ratios, resuming."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -76,14 +77,37 @@ def test_mean_of_ratios_is_geometric():
 
 
 def test_results_are_found_again(tmp_path):
-    engine.Results(tmp_path / "results.json", MACHINE, fresh=False).add("steps/MUTAG", {"kind": "steps"})
-    assert engine.Results(tmp_path / "results.json", MACHINE, fresh=False).found == {"steps/MUTAG": {"kind": "steps"}}
+    engine.Results(tmp_path / "results.json", MACHINE).add("steps/MUTAG", {"kind": "steps"})
+    assert engine.Results(tmp_path / "results.json", MACHINE).found == {"steps/MUTAG": {"kind": "steps"}}
+
+
+def test_measuring_some_again_loses_no_others(tmp_path):
+    results = engine.Results(tmp_path / "results.json", MACHINE)
+    results.add("steps/MUTAG", {"seconds": 1})
+    results.add("memory/MUTAG/pyg", {"peak": 1})
+    again = engine.Results(tmp_path / "results.json", MACHINE, again=["steps/MUTAG"])
+    assert again.found == {"memory/MUTAG/pyg": {"peak": 1}}
+    again.add("steps/MUTAG", {"seconds": 2})
+    assert engine.Results(tmp_path / "results.json", MACHINE).found == {
+        "memory/MUTAG/pyg": {"peak": 1},
+        "steps/MUTAG": {"seconds": 2},
+    }
+
+
+def test_published_results_are_complete_and_their_tables_current(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["engine.py", "all"])
+    options = engine.parse_arguments()
+    content = json.loads(options.out.read_text())
+    assert {engine.name_of(request) for request in engine.requests(options)} == content["results"].keys()
+    engine_results.write_markdown(content["results"], content["machine"], tmp_path / "engine.md")
+    assert (tmp_path / "engine.md").read_text() == options.out.with_suffix(".md").read_text()
 
 
 def test_results_of_another_machine_are_refused(tmp_path):
-    engine.Results(tmp_path / "results.json", MACHINE, fresh=False).add("steps/MUTAG", {})
+    engine.Results(tmp_path / "results.json", MACHINE).add("steps/MUTAG", {})
     with pytest.raises(SystemExit, match="--fresh"):
-        engine.Results(tmp_path / "results.json", {"cores": 3}, fresh=False)
+        engine.Results(tmp_path / "results.json", {"cores": 3})
+    assert engine.Results(tmp_path / "results.json", {"cores": 3}, again=["steps/MUTAG"]).found == {}
 
 
 def test_a_request_that_fails_says_why():
