@@ -44,7 +44,7 @@ class StructuralMethod(Method):
         return self
 
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._probabilities(self._head, positions)
+        return self._probabilities((self._head,), positions)[self._head]
 
     def _settings(self) -> "OurOptions":
         from phist.baselines.ours_options import sort_options
@@ -64,26 +64,25 @@ class StructuralMethod(Method):
 
     def _choose_head(self, task: Task) -> None:
         """The first candidate, unless the validation part speaks clearly for another; every one's figures are kept."""
-        labels = task.labels_of(task.validation)
-        right = {}
-        for head in self._settings().candidates:
-            probabilities = self._probabilities(head, task.validation)
-            self.account.tried.append({"head": head, **_figures(probabilities, labels)})
-            right[head] = probabilities.argmax(1) == labels
-        self._head = _clearly_best(right)
+        labels, candidates = task.labels_of(task.validation), self._settings().candidates
+        found = self._probabilities(candidates, task.validation)
+        figures = {head: _figures(found[head], labels) for head in candidates}
+        self._head = _clearly_best({head: found[head].argmax(1) == labels for head in candidates})
+        self.account.tried = [{"head": head, **figures[head]} for head in candidates]
         self.account.chosen = {"head": self._head, **_chosen_of(self._models[0])}
-        self.account.validation_accuracy = next(
-            trial["validation_accuracy"] for trial in self.account.tried if trial["head"] == self._head
-        )
+        self.account.validation_accuracy = figures[self._head]["validation_accuracy"]
 
-    def _probabilities(self, head: "Head", positions: NDArray[np.int64]) -> NDArray[np.float64]:
-        if head == "mean":
-            return (self._probabilities("linear", positions) + self._probabilities("forest", positions)) / 2
+    def _probabilities(self, heads: "tuple[Head, ...]", positions: NDArray[np.int64]) -> "dict[Head, NDArray[np.float64]]":
+        """By each of ``heads``, the mean over networks: (graphs, classes)."""
         graphs, n_classes = self._task.graphs[positions], self._task.n_classes
+        found: dict[Head, NDArray[np.float64]] = {}
         with _torch_threads(self._task.threads):
-            found = [_class_probabilities(model.set_params(head=head), graphs, n_classes) for model in self._models]
-        mean: NDArray[np.float64] = np.mean(found, axis=0)
-        return mean
+            for head in ("linear", "forest") if "mean" in heads else heads:
+                shares = [_class_probabilities(model.set_params(head=head), graphs, n_classes) for model in self._models]
+                found[head] = np.mean(shares, axis=0)
+        if "mean" in heads:
+            found["mean"] = (found["linear"] + found["forest"]) / 2
+        return found
 
     def _notes(self) -> list[str]:
         notes = []
@@ -111,7 +110,7 @@ class PhistForest(StructuralMethod):
 
 
 class Phist(StructuralMethod):
-    """One trained network under both heads: the mean of their probabilities, or one of them that is clearly better.
+    """Our recipe under both heads: the mean of their probabilities, or one of them that is clearly better.
 
     The option ``candidates`` names the heads to choose from, the one to take in doubt first.
     """
