@@ -8,30 +8,32 @@ import numpy as np
 import pytest
 import torch
 from engine_truth import SMALL, make_graphs, settled_network
+from scipy.sparse import csr_array
 
 from phist.engine.memory import make_memory, take_floats, take_integers
 from phist.engine.places import open_chunk
 from phist.engine.plan import make_plan
+from phist.engine.recursion import QUAD
 from phist.nn.batch import Batch
 
 ROOM = 4000
 
 
 @numba.njit
-def open_roots(plan, rows, draws, reach, first_reach, most_places, memory):
+def open_roots(plan, rows, draws, reach, most_places, memory):
     roots, weights = take_integers(memory, len(rows)), take_floats(memory, len(rows))
     for number in range(len(rows)):
         memory.integers[roots + number] = rows[number]
         memory.floats[weights + number] = draws[number]
-    return open_chunk(plan, 0, roots, weights, len(rows), reach, first_reach, most_places, memory)
+    return open_chunk(plan, 0, roots, weights, len(rows), reach, most_places, memory)
 
 
-def opened(graphs, rows, reach, draws=None, most_places=1000, first_reach=1):
+def opened(graphs, rows, reach, draws=None, most_places=1000):
     """A chunk of balls around some rows, its plan and the memory it lies in."""
     plan = make_plan(graphs, 0.8, reach, balls=True)._replace(by_balls=np.array([True]))
     memory = make_memory([ROOM, ROOM, 1, len(plan.members)], np.zeros(4, np.int64))
     draws = np.ones(len(rows), np.float32) if draws is None else np.array(draws, np.float32)
-    return open_roots(plan, np.array(rows), draws, reach, first_reach, most_places, memory), plan, memory
+    return open_roots(plan, np.array(rows), draws, reach, most_places, memory), plan, memory
 
 
 def balls_of(chunk, memory):
@@ -56,6 +58,31 @@ def test_ball_has_the_rows_within_reach_nearest_first(graph, reach):
         distances = nx.single_source_shortest_path_length(own, root, cutoff=reach)
         assert sorted(ball) == sorted(distances)
         assert [distances[row] for row in ball] == sorted(distances.values())
+
+
+@pytest.mark.parametrize("reach", [1, 3])
+def test_places_within_every_hop_are_counted(graph, reach):
+    chunk, _, memory = opened(graph, [0, 7], reach)
+    hops = memory.integers[chunk.hops : chunk.hops + 2 * (reach + 1)].reshape(2, reach + 1)
+    for hop in range(reach + 1):
+        smaller, _, own = opened(graph, [0, 7], hop)
+        assert hops[:, hop].tolist() == [len(ball) for ball in balls_of(smaller, own)]
+
+
+def test_operator_between_places_is_that_of_the_graph_in_fours(graph):
+    chunk, plan, memory = opened(graph, [0, 7, 19], reach=2)
+    whole = csr_array((plan.row_values, plan.row_indices, plan.row_indptr), shape=(20, 20)).toarray()
+    indptr = memory.integers[chunk.indptr : chunk.indptr + chunk.n_places - chunk.n_below + 1]
+    indices = memory.integers[chunk.indices : chunk.indices + chunk.n_entries]
+    values = memory.floats[chunk.values : chunk.values + chunk.n_entries]
+    assert not (indptr % QUAD).any() and indptr[-1] == chunk.n_entries
+    first = 0
+    for ball in balls_of(chunk, memory):
+        own = indptr[first : first + len(ball) + 1]
+        entries = slice(own[0], own[-1])
+        found = csr_array((values[entries], indices[entries], own - own[0]), shape=(len(ball), len(ball))).toarray()
+        assert (found == whole[np.ix_(ball, ball)]).all()
+        first += len(ball)
 
 
 def test_every_row_counts_once_for_every_draw(graph):

@@ -132,6 +132,22 @@ def add_places(bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int
 
 
 @inner
+def add_place(bins: Bins, y: Any, y_at: int, width: int, whitening: int, members: int, h: Any, h_at: int) -> None:
+    """`add_places` for a single row."""
+    apart()
+    for block in range(0, width, LANES):
+        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
+        if bins.kind == LADDER:
+            factor, value = _lowest_rung(bins, tanh((load(y, y_at + block) - mean) * scale))
+            value = value * spread(y, members)
+            for to in range(h_at + block, h_at + block + bins.number * width, width):
+                store(h, to, load(h, to) + value)
+                value = value * factor
+        else:
+            _visit_bins(bins, y, y_at + block, 1, width, mean, scale, members, h, h_at + block)
+
+
+@inner
 def _climb_ladder(
     bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, h: Any, h_at: int
 ) -> None:
@@ -185,6 +201,29 @@ def pull_places(
             _pull_ladder(bins, y, y_at + block, n, width, mean, scale, members, slopes + block, g + block, sums + block)
         else:
             _pull_bins(bins, y, y_at + block, n, width, mean, scale, members, slopes + block, g + block, sums + block)
+
+
+@inner
+def pull_place(bins: Bins, y: Any, y_at: int, width: int, whitening: int, members: int, slopes: int, g: int, sums: int) -> None:
+    """`pull_places` for a single row."""
+    apart()
+    for block in range(0, width, LANES):
+        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
+        if bins.kind == LADDER:
+            x = (load(y, y_at + block) - mean) * scale
+            a = tanh(x)
+            factor, value = _lowest_rung(bins, a)
+            first, last = slopes + block, slopes + block + (bins.number - 1) * width
+            plain, numbered = load(y, last), load(y, last + bins.number * width)
+            for at in range(last - width, first - width, -width):
+                plain, numbered = fma(plain, factor, load(y, at)), fma(numbered, factor, load(y, at + bins.number * width))
+            slope = _ladder_slope(bins, a, value, plain, numbered)
+            store(y, g + block, slope)
+            counted, total, along = slope * spread(y, members), sums + block, sums + width + block
+            store(y, total, load(y, total) + counted)
+            store(y, along, fma(counted, x, load(y, along)))
+        else:
+            _pull_bins(bins, y, y_at + block, 1, width, mean, scale, members, slopes + block, g + block, sums + block)
 
 
 @inner

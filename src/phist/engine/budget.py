@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from phist.engine.node_level import ROWS_AT_ONCE
+from phist.engine.places import most_entries_of
 from phist.engine.plan import Plan
 from phist.engine.shape import Shape
 from phist.engine.threads import Shares
@@ -56,7 +57,7 @@ def _needs_of_share(
         n_roots = min(n_draws, n_rows)
         places, entries = min(n_roots * n_rows, max(most_places, n_rows)), 0
         if plan.by_balls[graph]:
-            entries = (places // n_rows + 1) * (plan.row_entry_ptr[graph + 1] - plan.row_entry_ptr[graph])
+            entries = (places // n_rows + 2) * most_entries_of(plan, graph)
             places += n_rows
         sets = 1 if shape.joint else n_draws
         rooted = n_draws * (1 + size + stride) + sets * 2 * width + SPARE
@@ -65,7 +66,7 @@ def _needs_of_share(
         on_rows = places * (shape.widest + longest) + n_rows * order * LANES + (min(ROWS_AT_ONCE, n_rows) + 2) * 2 * size
         on_nodes = n_nodes * (1 + shape.widest + 2 * longest) + 3 * size
         needed = responses + 2 * n_roots * size + max(on_rows, on_nodes + (0 if keep else read)) + size + SPARE
-        drawn, whole = 2 * n_draws, 2 * n_roots + 2 * places + entries + SPARE
+        drawn, whole = 2 * n_draws, (2 + shape.reach) * n_roots + 2 * places + entries + SPARE
         always += rooted + (read + n_roots * (size + stride) if keep else 0)
         alone = max(alone, needed)
         kept += responses

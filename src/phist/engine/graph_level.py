@@ -51,7 +51,7 @@ def _nodes_as_places(plan: Plan, graph: int, memory: Memory) -> Chunk:
     n_nodes = plan.node_ptr[graph + 1] - plan.node_ptr[graph]
     ones = take_floats(memory, n_nodes)
     fill(memory.floats, ones, n_nodes, single(1.0))
-    return Chunk(graph, True, n_nodes, 0, 1, n_nodes, 0, 0, 0, 0, 0, 0, 0, ones, ones)
+    return Chunk(graph, True, n_nodes, 0, 1, n_nodes, 0, 0, 0, 0, 0, 0, 0, 0, ones, ones)
 
 
 @inner

@@ -12,7 +12,7 @@ from phist.engine.dense import accumulate, multiply
 from phist.engine.memory import LINEAR, RECURSION, Memory, begin_phase, charge, take_floats
 from phist.engine.places import Chunk
 from phist.engine.plan import Plan
-from phist.engine.recursion import fold_terms, grow_terms
+from phist.engine.recursion import fold_terms, fold_within, grow_terms, grow_within
 from phist.engine.shape import Shape, Weights
 from phist.engine.vectors import LANES, elu, inner, load, single, splat, spread, store, where_positive
 
@@ -43,8 +43,8 @@ def spread_over_nodes(plan: Plan, graph: int, x: Any, at: int, order: int, width
 
 
 @inner
-def spread_terms(plan: Plan, chunk: Chunk, at: int, order: int, width: int, back: np.int64, memory: Memory) -> None:
-    """The same on every block of a chunk."""
+def spread_terms(plan: Plan, chunk: Chunk, at: int, hop: int, order: int, width: int, back: np.int64, memory: Memory) -> None:
+    """The same on every block of a chunk; in a ball, what is spread has come ``hop`` hops."""
     floats, integers, since = memory.floats, memory.integers, begin_phase(memory)
     stride = order * width
     if chunk.on_nodes:
@@ -54,10 +54,11 @@ def spread_terms(plan: Plan, chunk: Chunk, at: int, order: int, width: int, back
         for root in range(chunk.n_roots):
             begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
             to, first = at + (chunk.n_below + begin) * stride, chunk.indptr + begin
+            reached = chunk.hops + root * (chunk.reach + 1) + hop
             if back:
-                fold_terms(floats, to, end - begin, order, width, integers, first, integers, chunk.indices, floats, chunk.values)
+                fold_within(floats, to, reached, order, width, integers, first, chunk.indices, chunk.values)
             else:
-                grow_terms(floats, to, end - begin, order, width, integers, first, integers, chunk.indices, floats, chunk.values)
+                grow_within(floats, to, reached, order, width, integers, first, chunk.indices, chunk.values, end - begin)
     else:
         for root in range(chunk.n_roots):
             spread_over_rows(plan, chunk.graph, floats, at + root * chunk.n_rows * stride, order, width, back)
@@ -67,11 +68,12 @@ def spread_terms(plan: Plan, chunk: Chunk, at: int, order: int, width: int, back
 @inner
 def climb(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, z: int, x: int, y: int, memory: Memory) -> None:
     """From the first layer's responses z, bias included, to the last layer's, y; the terms in between stay in x."""
+    hop = 0
     for layer in range(1, len(shape.orders)):
         below, width, order = shape.widths[layer - 1], shape.widths[layer], shape.orders[layer]
-        stride = order * below
-        _activate(chunk, layer == 1, z, below, x, stride, memory)
-        spread_terms(plan, chunk, x, order, below, FORTH, memory)
+        stride, hop = order * below, hop + shape.orders[layer - 1] - 1
+        _activate(chunk, hop, z, below, x, stride, memory)
+        spread_terms(plan, chunk, x, hop, order, below, FORTH, memory)
         if layer == len(shape.orders) - 1:
             z = y
         since = begin_phase(memory)
@@ -82,7 +84,7 @@ def climb(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, z: int, x: i
 
 
 @inner
-def _activate(chunk: Chunk, is_first: bool, z: int, width: int, x: int, stride: int, memory: Memory) -> None:
+def _activate(chunk: Chunk, hop: int, z: int, width: int, x: int, stride: int, memory: Memory) -> None:
     """ELU of every place, less the background's, into the first block of the next layer's terms."""
     floats, integers, n_below = memory.floats, memory.integers, chunk.n_below
     for place in range(n_below if n_below else chunk.n_places):
@@ -93,7 +95,7 @@ def _activate(chunk: Chunk, is_first: bool, z: int, width: int, x: int, stride: 
     zero = splat(single(0.0))
     for root in range(chunk.n_roots):
         begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
-        reached = begin + integers[chunk.near + root] if is_first else end
+        reached = begin + integers[chunk.hops + root * (chunk.reach + 1) + hop]
         for place in range(begin, reached):
             under, at = x + integers[chunk.rows + place] * stride, n_below + place
             for block in range(0, width, LANES):
@@ -121,9 +123,10 @@ def _add_below(chunk: Chunk, z: int, width: int, bias: Any, bias_at: int, memory
 @inner
 def descend(shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Chunk, x: int, g: int, memory: Memory) -> None:
     """From the slopes g of the last layer's responses to those of the first layer's, in place; adds to the gradient."""
-    floats, mark = memory.floats, memory.tops[0]
+    floats, mark, hop = memory.floats, memory.tops[0], 0
     for layer in range(1, len(shape.orders)):
         x += chunk.n_places * shape.orders[layer] * shape.widths[layer - 1]
+        hop += shape.orders[layer - 1] - 1
     for layer in range(len(shape.orders) - 1, 0, -1):
         below, width, order = shape.widths[layer - 1], shape.widths[layer], shape.orders[layer]
         stride = order * below
@@ -137,8 +140,9 @@ def descend(shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Ch
         since = begin_phase(memory)
         accumulate(floats, x, chunk.n_places, stride, floats, g, width, gradient, weights.matrices[layer])
         charge(memory, LINEAR, since)
-        spread_terms(plan, chunk, slopes, order, below, BACK, memory)
-        _deactivate(chunk, layer == 1, x, slopes, stride, below, g, memory)
+        spread_terms(plan, chunk, slopes, hop, order, below, BACK, memory)
+        _deactivate(chunk, hop, x, slopes, stride, below, g, memory)
+        hop -= shape.orders[layer - 1] - 1
         memory.tops[0] = mark
     _sum_below(chunk, g, shape.widths[0], memory)
     _count_members(plan, chunk, g, shape.widths[0], gradient, weights.biases[0], memory)
@@ -172,14 +176,14 @@ def _count_members(plan: Plan, chunk: Chunk, g: int, width: int, gradient: Any, 
 
 
 @inner
-def _deactivate(chunk: Chunk, is_first: bool, x: int, slopes: int, stride: int, width: int, g: int, memory: Memory) -> None:
+def _deactivate(chunk: Chunk, hop: int, x: int, slopes: int, stride: int, width: int, g: int, memory: Memory) -> None:
     """Back through the activation, whose value is the place's first term plus the background's."""
     floats, integers, n_below = memory.floats, memory.integers, chunk.n_below
     one, zero = splat(single(1.0)), splat(single(0.0))
     if n_below:
         for root in range(chunk.n_roots):
             begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
-            reached = begin + integers[chunk.near + root] if is_first else end
+            reached = begin + integers[chunk.hops + root * (chunk.reach + 1) + hop]
             for place in range(begin, reached):
                 under, at = integers[chunk.rows + place] * stride, n_below + place
                 for block in range(0, width, LANES):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from phist.engine.bins import Bins, add_places, number_slopes, pull_places, scale_histograms
+from phist.engine.bins import Bins, add_place, add_places, number_slopes, pull_place, pull_places, scale_histograms
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.layers import climb, descend
 from phist.engine.memory import HISTOGRAMS, LINEAR, RECURSION, Memory, begin_phase, charge, take_floats
@@ -52,10 +52,8 @@ def _fill_impulses(plan: Plan, chunk: Chunk, roots: int, order: int, u: int, mem
     if chunk.n_below:
         for root in range(chunk.n_roots):
             begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
-            near, at = integers[chunk.near + root], u + begin * order
-            impulse_terms(floats, at, near, order, integers, chunk.indptr + begin, integers, chunk.indices, floats, chunk.values)
-            for place in range(at + near * order, u + end * order):
-                floats[place] = single(0.0)
+            hops, first = chunk.hops + root * (chunk.reach + 1), chunk.indptr + begin
+            impulse_terms(floats, u + begin * order, end - begin, hops, order, integers, first, chunk.indices, chunk.values)
     else:
         n, stride = chunk.n_rows, order * LANES
         terms = take_floats(memory, n * stride)
@@ -109,7 +107,7 @@ def _embed_background(bins: Bins, chunk: Chunk, y: int, width: int, whitening: i
         fill(floats, table, (end - start) * size, single(0.0))
         for row in range(start, end):
             to = table + (row - start) * size
-            add_places(bins, floats, y + row * width, 1, width, whitening, chunk.members + row, floats, to)
+            add_place(bins, floats, y + row * width, width, whitening, chunk.members + row, floats, to)
             add_times(floats, total, floats, to, size, single(1.0))
         for root in range(chunk.n_roots):
             for place in range(integers[chunk.starts + root], integers[chunk.starts + root + 1]):
@@ -176,7 +174,7 @@ def _pull_background(
             add_times(floats, numbered, floats, total, size, single(1.0))
             add_times(floats, numbered, floats, table + (row - start) * size, size, single(-1.0))
             number_slopes(bins, width, floats, numbered)
-            pull_places(bins, floats, y + row * width, 1, width, whitening, chunk.members + row, numbered, g + row * width, sums)
+            pull_place(bins, floats, y + row * width, width, whitening, chunk.members + row, numbered, g + row * width, sums)
     memory.tops[0] = mark
 
 

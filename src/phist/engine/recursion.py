@@ -6,7 +6,46 @@ count from ``entry`` in ``indices`` and from ``value`` in ``values``; column num
 
 from typing import Any
 
+from phist.engine.dense import fill
 from phist.engine.vectors import LANES, apart, fma, inner, load, single, splat, spread, store
+
+QUAD = 4  # entries of a row between places come in fours: its end is no surprise to the processor then
+
+
+@inner
+def _apply(
+    x: Any, source: int, stride: int, indptr: Any, at: int, indices: Any, entry: int, values: Any, value: int, in_fours: bool
+) -> Any:
+    """A row of the operator times the blocks that begin at ``x[source]``."""
+    begin, end = indptr[at], indptr[at + 1]
+    total, other = splat(single(0.0)), splat(single(0.0))
+    if in_fours:
+        for number in range(begin, end, QUAD):
+            index, to = entry + number, value + number
+            total = fma(spread(values, to), load(x, source + indices[index] * stride), total)
+            other = fma(spread(values, to + 1), load(x, source + indices[index + 1] * stride), other)
+            total = fma(spread(values, to + 2), load(x, source + indices[index + 2] * stride), total)
+            other = fma(spread(values, to + 3), load(x, source + indices[index + 3] * stride), other)
+        return total + other
+    for number in range(begin, end):
+        total = fma(spread(values, value + number), load(x, source + indices[entry + number] * stride), total)
+    return total
+
+
+@inner
+def _grow_term(
+    x: Any, at: int, n: int, k: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any,
+    value: int, in_fours: bool,
+) -> None:  # fmt: skip
+    """T_k of ``n`` rows from the terms before it."""
+    stride = order * width
+    for row in range(n):
+        to = at + row * stride + k * width
+        for block in range(0, width, LANES):
+            total = _apply(x, at + (k - 1) * width + block, stride, indptr, first + row, indices, entry, values, value, in_fours)
+            if k > 1:
+                total = total + total - load(x, to - 2 * width + block)
+            store(x, to + block, total)
 
 
 @inner
@@ -15,19 +54,37 @@ def grow_terms(
 ) -> None:
     """From T_0 x in each row's first block to T_1 x, ..., T_(order-1) x in the others."""
     apart()
-    stride = order * width
     for k in range(1, order):
-        for row in range(n):
-            begin, end = indptr[first + row], indptr[first + row + 1]
-            to = at + row * stride + k * width
-            for block in range(0, width, LANES):
-                source = at + (k - 1) * width + block
-                total = splat(single(0.0))
-                for number in range(begin, end):
-                    total = fma(spread(values, value + number), load(x, source + indices[entry + number] * stride), total)
-                if k > 1:
-                    total = total + total - load(x, to - 2 * width + block)
-                store(x, to + block, total)
+        _grow_term(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
+
+
+@inner
+def grow_within(
+    x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int, n: int
+) -> None:
+    """`grow_terms` on a ball of ``n`` rows, where only the first ``integers[reached + k]`` can have a T_k that is not zero."""
+    apart()
+    for k in range(1, order):
+        within = integers[reached + k]
+        _grow_term(x, at, within, k, order, width, integers, first, integers, entry, x, value, True)
+        for row in range(within, n):
+            fill(x, at + (row * order + k) * width, width, single(0.0))
+
+
+@inner
+def _fold_term(
+    x: Any, at: int, n: int, k: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any,
+    value: int, in_fours: bool,
+) -> None:  # fmt: skip
+    stride, double = order * width, splat(single(2.0) if k > 1 else single(1.0))
+    for row in range(n):
+        to = at + row * stride + (k - 1) * width
+        for block in range(0, width, LANES):
+            total = _apply(x, at + k * width + block, stride, indptr, first + row, indices, entry, values, value, in_fours)
+            store(x, to + block, fma(double, total, load(x, to + block)))
+            if k > 1:
+                before = to - width + block
+                store(x, before, load(x, before) - load(x, to + width + block))
 
 
 @inner
@@ -36,38 +93,29 @@ def fold_terms(
 ) -> None:
     """The adjoint of `grow_terms`, and Clenshaw's sum: a row's first block becomes the sum of T_k of its k-th blocks."""
     apart()
-    stride = order * width
     for k in range(order - 1, 0, -1):
-        double = splat(single(2.0) if k > 1 else single(1.0))
-        for row in range(n):
-            begin, end = indptr[first + row], indptr[first + row + 1]
-            to = at + row * stride + (k - 1) * width
-            for block in range(0, width, LANES):
-                source = at + k * width + block
-                total = splat(single(0.0))
-                for number in range(begin, end):
-                    total = fma(spread(values, value + number), load(x, source + indices[entry + number] * stride), total)
-                store(x, to + block, fma(double, total, load(x, to + block)))
-                if k > 1:
-                    before = to - width + block
-                    store(x, before, load(x, before) - load(x, to + width + block))
+        _fold_term(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
 
 
 @inner
-def impulse_terms(
-    x: Any, at: int, n: int, order: int, indptr: Any, first: int, indices: Any, entry: int, values: Any, value: int
-) -> None:
-    """T_k of an impulse in the first of ``n`` rows: numbers instead of blocks; rows from ``n`` on are out of its reach."""
+def fold_within(x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int) -> None:
+    """The adjoint of `grow_within`; first blocks of rows past ``integers[reached]`` are left as they are."""
+    apart()
+    for k in range(order - 1, 0, -1):
+        _fold_term(x, at, integers[reached + k - 1], k, order, width, integers, first, integers, entry, x, value, True)
+
+
+@inner
+def impulse_terms(x: Any, at: int, n: int, hops: int, order: int, integers: Any, first: int, entry: int, value: int) -> None:
+    """T_k of an impulse in the first of a ball's ``n`` rows: numbers instead of blocks."""
     for place in range(at, at + n * order):
         x[place] = single(0.0)
     x[at] = single(1.0)
     for k in range(1, order):
-        for row in range(n):
+        for row in range(integers[hops + k]):
             total = single(0.0)
-            for number in range(indptr[first + row], indptr[first + row + 1]):
-                source = indices[entry + number]
-                if source < n:
-                    total += values[value + number] * x[at + source * order + k - 1]
+            for number in range(integers[first + row], integers[first + row + 1]):
+                total += x[value + number] * x[at + integers[entry + number] * order + k - 1]
             to = at + row * order + k
             x[to] = total if k == 1 else total + total - x[to - 2]
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from phist.engine.bins import prepare_slopes
 from phist.engine.memory import PLACES, Memory, begin_phase, charge, take_floats, take_integers
 from phist.engine.node_level import embed, learn, pull, respond, take_responses
-from phist.engine.places import Chunk, open_chunk, reopen_chunk
+from phist.engine.places import Chunk, lay_chunk, open_chunk
 from phist.engine.plan import Plan
 from phist.engine.shape import Network, Shape
 from phist.engine.vectors import LANES, inner, load, single, store
@@ -63,10 +63,7 @@ def _open(
     shape: Shape, plan: Plan, graph: int, rooted: Rooted, begin: int, n_roots: int, most_places: int, memory: Memory
 ) -> Chunk:
     since = begin_phase(memory)
-    chunk = open_chunk(
-        plan, graph, rooted.roots + begin, rooted.weights + begin, n_roots - begin, shape.reach, shape.orders[0] - 1, most_places,
-        memory,
-    )  # fmt: skip
+    chunk = open_chunk(plan, graph, rooted.roots + begin, rooted.weights + begin, n_roots - begin, shape.reach, most_places, memory)
     charge(memory, PLACES, since)
     return chunk
 
@@ -146,7 +143,7 @@ def learn_roots(
     if state[KEPT]:
         mark, integers = memory.tops[0], memory.tops[1]
         memory.tops[0], memory.tops[1] = above, integers_above
-        chunk = reopen_chunk(plan, graph, n_roots, state[N_PLACES], state[ENTRIES], memory)
+        chunk = lay_chunk(plan, graph, n_roots, n_roots, state[N_PLACES], state[ENTRIES], shape.reach, most_places, memory)
         u, x, y = take_responses(shape, chunk, memory)
         memory.tops[0], memory.tops[1] = mark, integers
         _learn_at_once(network, gradient, plan, chunk, rooted, u, x, y, slopes, n_nodes, memory)
