@@ -14,15 +14,31 @@ SMOOTH = [name for name in sorted(KERNELS) if name != "uniform"]
 
 
 @numba.njit
-def add(bins, y, n, whitening, members, h):
-    engine.add_places(bins, y, 0, n, WIDTH, whitening, members, h, 0)
+def add_squashed(bins, y, n, whitening, members, h, squashed):
+    engine.squash_places(bins, y, 0, n, WIDTH, whitening, squashed)
+    engine.add_places(bins, y, squashed, n, WIDTH, members, h, 0)
     engine.scale_histograms(bins, WIDTH, h, 0, np.float32(1.0))
 
 
 @numba.njit
-def pull(bins, y, n, whitening, members, slope, slopes, g, sums):
+def pull_squashed(bins, y, n, whitening, members, slope, slopes, g, sums, squashed):
     engine.prepare_slopes(bins, WIDTH, slope, 0, np.float32(1.0), y, slopes)
-    engine.pull_places(bins, y, 0, n, WIDTH, whitening, members, slopes, g, sums)
+    engine.squash_places(bins, y, 0, n, WIDTH, whitening, squashed)
+    engine.pull_places(bins, y, 0, squashed, n, WIDTH, whitening, members, slopes, g, sums)
+
+
+def with_more_room(y, n):
+    return np.concatenate([y, np.full(n * WIDTH, np.nan, np.float32)])
+
+
+def add(bins, y, n, whitening, members, h):
+    add_squashed(bins, with_more_room(y, n), n, whitening, members, h, len(y))
+
+
+def pull(bins, y, n, *parts):
+    wide = with_more_room(y, n)
+    pull_squashed(bins, wide, n, *parts, len(y))
+    y[:] = wide[: len(y)]
 
 
 def case(kernel, number, factor=1.0, n=ROWS, seed=0):

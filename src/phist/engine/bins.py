@@ -1,7 +1,8 @@
 """Whitened values into bins and back: the innermost loops.
 
-Rows y become a = tanh((y - mean)·scale). `add_places` adds members·κ((a - p_l) / w) of every row to a histogram
-``h[l·width + c]``; `pull_places` goes the way back, from the slopes of a histogram to those of the whitened values.
+`squash_places` finds a = tanh((y - mean)·scale) of rows y, `add_places` adds members·κ((a - p_l) / w) of every row to a histogram
+``h[l·width + c]``, and `pull_places` goes the way back, from the slopes of a histogram to those of the whitened values. One after
+the other, because a processor has more to do at once in short loops; and a is kept for the way back.
 
 Equidistant gaussians need two exponentials a value, not one a bin: counted from the middle bin,
 κ(u - ρl) = e^(-u²/2) · (e^(ρu))^l · e^(-ρ²l²/2), the last factor is the same for all rows and comes in at the end, and so
@@ -115,55 +116,18 @@ def _slope(kind: int, z: Any) -> Any:
 
 
 @inner
-def add_places(bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, members: int, h: Any, h_at: int) -> None:
-    """Add ``n`` rows at ``y[y_at]`` to the histogram at ``h[h_at]``.
+def squash_places(bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, squashed: int) -> None:
+    """Values a of ``n`` rows at ``y[y_at]``, to ``y[squashed]``.
 
     Args:
-        whitening: where in ``y`` the mean begins, and after it the scale.
-        members: where in ``y`` the number of nodes of each row begins.
+        whitening: where the mean begins, and after it the scale.
     """
     apart()
+    inside = single(1 - 2.0**-20) if bins.kind == UNIFORM else single(1.0)
     for block in range(0, width, LANES):
         mean, scale = load(y, whitening + block), load(y, whitening + width + block)
-        if bins.kind == LADDER:
-            _climb_ladder(bins, y, y_at + block, n, width, mean, scale, members, h, h_at + block)
-        else:
-            _visit_bins(bins, y, y_at + block, n, width, mean, scale, members, h, h_at + block)
-
-
-@inner
-def add_place(bins: Bins, y: Any, y_at: int, width: int, whitening: int, members: int, h: Any, h_at: int) -> None:
-    """`add_places` for a single row."""
-    apart()
-    for block in range(0, width, LANES):
-        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
-        if bins.kind == LADDER:
-            factor, value = _lowest_rung(bins, tanh((load(y, y_at + block) - mean) * scale))
-            value = value * spread(y, members)
-            for to in range(h_at + block, h_at + block + bins.number * width, width):
-                store(h, to, load(h, to) + value)
-                value = value * factor
-        else:
-            _visit_bins(bins, y, y_at + block, 1, width, mean, scale, members, h, h_at + block)
-
-
-@inner
-def _climb_ladder(
-    bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, h: Any, h_at: int
-) -> None:
-    """Two rows at a time, the last one with nothing beside it where their number is odd."""
-    for place in range(0, n, 2):
-        other = min(place + 1, n - 1)
-        a = tanh((load(y, y_at + place * width) - mean) * scale)
-        b = tanh((load(y, y_at + other * width) - mean) * scale)
-        factor, value = _lowest_rung(bins, a)
-        other_factor, other_value = _lowest_rung(bins, b)
-        value = value * spread(y, members + place)
-        other_value = other_value * spread(y, members + other) * single(other - place)
-        for number in range(bins.number):
-            to = h_at + number * width
-            store(h, to, load(h, to) + (value + other_value))
-            value, other_value = value * factor, other_value * other_factor
+        for at in range(block, n * width, width):
+            store(y, squashed + at, tanh((load(y, y_at + at) - mean) * scale) * inside)
 
 
 @inner
@@ -174,11 +138,40 @@ def _lowest_rung(bins: Bins, a: Any) -> Any:
 
 
 @inner
-def _visit_bins(bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, h: Any, h_at: int) -> None:
+def add_places(bins: Bins, y: Any, squashed: int, n: int, width: int, members: int, h: Any, h_at: int) -> None:
+    """Add ``n`` rows at ``y[squashed]`` to the histogram at ``h[h_at]``.
+
+    Args:
+        members: where in ``y`` the number of nodes of each row begins.
+    """
+    apart()
+    for block in range(0, width, LANES):
+        if bins.kind == LADDER:
+            _climb_ladder(bins, y, squashed + block, n, width, members, h, h_at + block)
+        else:
+            _visit_bins(bins, y, squashed + block, n, width, members, h, h_at + block)
+
+
+@inner
+def _climb_ladder(bins: Bins, y: Any, squashed: int, n: int, width: int, members: int, h: Any, h_at: int) -> None:
+    """Two rows at a time, the last one with nothing beside it where their number is odd."""
+    for place in range(0, n, 2):
+        other = min(place + 1, n - 1)
+        factor, value = _lowest_rung(bins, load(y, squashed + place * width))
+        other_factor, other_value = _lowest_rung(bins, load(y, squashed + other * width))
+        value = value * spread(y, members + place)
+        other_value = other_value * spread(y, members + other) * single(other - place)
+        for number in range(bins.number):
+            to = h_at + number * width
+            store(h, to, load(h, to) + (value + other_value))
+            value, other_value = value * factor, other_value * other_factor
+
+
+@inner
+def _visit_bins(bins: Bins, y: Any, squashed: int, n: int, width: int, members: int, h: Any, h_at: int) -> None:
     inverse = single(1.0) / bins.width
-    inside = single(1 - 2.0**-20) if bins.kind == UNIFORM else single(1.0)
     for place in range(n):
-        a = tanh((load(y, y_at + place * width) - mean) * scale) * inside
+        a = load(y, squashed + place * width)
         for number in range(bins.number):
             to = h_at + number * width
             z = (a - bins.centers[number]) / bins.width if bins.kind == UNIFORM else (a - bins.centers[number]) * inverse
@@ -187,7 +180,7 @@ def _visit_bins(bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, sc
 
 @inner
 def pull_places(
-    bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, members: int, slopes: int, g: int, sums: int
+    bins: Bins, y: Any, y_at: int, squashed: int, n: int, width: int, whitening: int, members: int, slopes: int, g: int, sums: int
 ) -> None:
     """Slopes of ``n`` whitened rows to ``y[g]``; their sums, plain and times the rows, are added to those at ``y[sums]``.
 
@@ -198,42 +191,24 @@ def pull_places(
     for block in range(0, width, LANES):
         mean, scale = load(y, whitening + block), load(y, whitening + width + block)
         if bins.kind == LADDER:
-            _pull_ladder(bins, y, y_at + block, n, width, mean, scale, members, slopes + block, g + block, sums + block)
+            _pull_ladder(
+                bins, y, y_at + block, squashed + block, n, width, mean, scale, members, slopes + block, g + block, sums + block
+            )
         else:
-            _pull_bins(bins, y, y_at + block, n, width, mean, scale, members, slopes + block, g + block, sums + block)
-
-
-@inner
-def pull_place(bins: Bins, y: Any, y_at: int, width: int, whitening: int, members: int, slopes: int, g: int, sums: int) -> None:
-    """`pull_places` for a single row."""
-    apart()
-    for block in range(0, width, LANES):
-        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
-        if bins.kind == LADDER:
-            x = (load(y, y_at + block) - mean) * scale
-            a = tanh(x)
-            factor, value = _lowest_rung(bins, a)
-            first, last = slopes + block, slopes + block + (bins.number - 1) * width
-            plain, numbered = load(y, last), load(y, last + bins.number * width)
-            for at in range(last - width, first - width, -width):
-                plain, numbered = fma(plain, factor, load(y, at)), fma(numbered, factor, load(y, at + bins.number * width))
-            slope = _ladder_slope(bins, a, value, plain, numbered)
-            store(y, g + block, slope)
-            counted, total, along = slope * spread(y, members), sums + block, sums + width + block
-            store(y, total, load(y, total) + counted)
-            store(y, along, fma(counted, x, load(y, along)))
-        else:
-            _pull_bins(bins, y, y_at + block, 1, width, mean, scale, members, slopes + block, g + block, sums + block)
+            _pull_bins(
+                bins, y, y_at + block, squashed + block, n, width, mean, scale, members, slopes + block, g + block, sums + block
+            )
 
 
 @inner
 def _pull_bins(
-    bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int, sums: int
-) -> None:
+    bins: Bins, y: Any, y_at: int, squashed: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int,
+    sums: int,
+) -> None:  # fmt: skip
     total, along = load(y, sums), load(y, sums + width)
     for place in range(n):
         x = (load(y, y_at + place * width) - mean) * scale
-        slope = _collect_bins(bins, tanh(x), width, y, slopes)
+        slope = _collect_bins(bins, load(y, squashed + place * width), width, y, slopes)
         store(y, g + place * width, slope)
         counted = slope * spread(y, members + place)
         total, along = total + counted, fma(counted, x, along)
@@ -243,15 +218,16 @@ def _pull_bins(
 
 @inner
 def _pull_ladder(
-    bins: Bins, y: Any, y_at: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int, sums: int
-) -> None:
+    bins: Bins, y: Any, y_at: int, squashed: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int,
+    sums: int,
+) -> None:  # fmt: skip
     """Two rows at a time, as `_climb_ladder` takes them."""
     total, along = load(y, sums), load(y, sums + width)
     second, last = slopes + bins.number * width, (bins.number - 1) * width
     for place in range(0, n, 2):
         other = min(place + 1, n - 1)
         x, other_x = (load(y, y_at + place * width) - mean) * scale, (load(y, y_at + other * width) - mean) * scale
-        a, b = tanh(x), tanh(other_x)
+        a, b = load(y, squashed + place * width), load(y, squashed + other * width)
         factor, value = _lowest_rung(bins, a)
         other_factor, other_value = _lowest_rung(bins, b)
         plain, numbered = load(y, slopes + last), load(y, second + last)

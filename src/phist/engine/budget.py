@@ -49,7 +49,8 @@ def _needs_of_share(
         stride = shape.orders[layer] * shape.widths[layer - 1]
         strides += stride
         longest = max(longest, stride)
-    per_place, stride = 2 + order + strides + width, order * shape.widths[0]
+    lasting = strides + 2 * width  # of a place or node: terms, and responses as they are and squashed
+    per_place, stride = 2 + order + lasting, order * shape.widths[0]
     always, alone, kept, integers, most_integers = 0, 0, 0, 0, 0
     for place in share:
         graph, n_draws = graphs[place], draws.ptr[place + 1] - draws.ptr[place]
@@ -61,7 +62,7 @@ def _needs_of_share(
             places += n_rows
         sets = 1 if shape.joint else n_draws
         rooted = n_draws * (1 + size + stride) + sets * 2 * width + SPARE
-        read = n_nodes * (strides + width) + 2 * width + SPARE
+        read = n_nodes * lasting + 2 * width + SPARE
         responses = places * per_place + entries + SPARE
         on_rows = places * (shape.widest + longest) + n_rows * order * LANES + (min(ROWS_AT_ONCE, n_rows) + 2) * 2 * size
         on_nodes = n_nodes * (1 + shape.widest + 2 * longest) + 3 * size

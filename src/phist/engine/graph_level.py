@@ -6,7 +6,7 @@ products are put on the drawn nodes and propagated.
 
 from typing import Any, NamedTuple
 
-from phist.engine.bins import add_places, prepare_slopes, pull_places, scale_histograms
+from phist.engine.bins import add_places, prepare_slopes, pull_places, scale_histograms, squash_places
 from phist.engine.dense import add_times, fill
 from phist.engine.layers import BACK, FORTH, climb, descend, spread_over_nodes
 from phist.engine.memory import HISTOGRAMS, RECURSION, Memory, begin_phase, charge, take_floats
@@ -33,6 +33,7 @@ class Read(NamedTuple):
 
     x: int
     y: int
+    squashed: int
     whitening: int
 
 
@@ -42,7 +43,10 @@ def take_read(shape: Shape, n_nodes: int, memory: Memory) -> Read:
     for layer in range(1, len(shape.orders)):
         strides += shape.orders[layer] * shape.widths[layer - 1]
     last = shape.widths[-1]
-    return Read(take_floats(memory, n_nodes * strides), take_floats(memory, n_nodes * last), take_floats(memory, 2 * last))
+    return Read(
+        take_floats(memory, n_nodes * strides), take_floats(memory, n_nodes * last),
+        take_floats(memory, n_nodes * last), take_floats(memory, 2 * last),
+    )  # fmt: skip
 
 
 @inner
@@ -81,7 +85,8 @@ def read_graph(
     _whiten_nodes(shape, chunk, read, memory)
     since = begin_phase(memory)
     fill(result, to, shape.bins.number * last, single(0.0))
-    add_places(shape.bins, floats, read.y, n_nodes, last, read.whitening, chunk.members, result, to)
+    squash_places(shape.bins, floats, read.y, n_nodes, last, read.whitening, read.squashed)
+    add_places(shape.bins, floats, read.squashed, n_nodes, last, chunk.members, result, to)
     scale_histograms(shape.bins, last, result, to, density)
     charge(memory, HISTOGRAMS, since)
     memory.tops[0] = mark
@@ -113,7 +118,7 @@ def unread_graph(
     since = begin_phase(memory)
     fill(floats, sums, 2 * last, single(0.0))
     prepare_slopes(shape.bins, last, slope, slope_at, density, floats, slopes)
-    pull_places(shape.bins, floats, read.y, n_nodes, last, read.whitening, chunk.members, slopes, g, sums)
+    pull_places(shape.bins, floats, read.y, read.squashed, n_nodes, last, read.whitening, chunk.members, slopes, g, sums)
     charge(memory, HISTOGRAMS, since)
     pull_whitening(floats, read.y, n_nodes, last, read.whitening, chunk.shares, single(1.0) / single(n_nodes), sums, g)
     descend(shape, weights, gradient, plan, chunk, read.x, g, memory)

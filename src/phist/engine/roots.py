@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from phist.engine.bins import prepare_slopes
 from phist.engine.memory import PLACES, Memory, begin_phase, charge, take_floats, take_integers
-from phist.engine.node_level import embed, learn, pull, respond, take_responses
+from phist.engine.node_level import Responses, embed, learn, pull, respond, squash, take_responses
 from phist.engine.places import Chunk, lay_chunk, open_chunk
 from phist.engine.plan import Plan
 from phist.engine.shape import Network, Shape
@@ -81,7 +81,7 @@ def embed_roots(
         memory.doubles[c] = 0.0
     mark, integers, begin = memory.tops[0], memory.tops[1], 0
     chunk = _open(shape, plan, graph, rooted, begin, n_roots, most_places, memory)
-    u, x, y = take_responses(shape, chunk, memory)
+    responses = take_responses(shape, chunk, memory)
     in_turns = chunk.n_roots < n_roots
     for turn in range(2):
         begin = 0
@@ -90,14 +90,15 @@ def embed_roots(
             if begin or (in_turns and turn):
                 memory.tops[0], memory.tops[1] = mark, integers
                 chunk = _open(shape, plan, graph, rooted, begin, n_roots, most_places, memory)
-                u, x, y = take_responses(shape, chunk, memory)
+                responses = take_responses(shape, chunk, memory)
             if turn == 0 or in_turns:
-                respond(shape, network.node, plan, chunk, rooted.roots + begin, u, x, y, memory)
+                respond(shape, network.node, plan, chunk, rooted.roots + begin, responses, memory)
             if turn == 0:
-                _measure(shape, chunk, y, own * moments, memory)
+                _measure(shape, chunk, responses.y, own * moments, memory)
             else:
                 density = density_of(shape.node_density, n_nodes)
-                embed(shape, chunk, y, rooted.whitening + own * 2 * width, embeddings + begin * size, density, memory)
+                squash(shape, chunk, responses, rooted.whitening + own * 2 * width, memory)
+                embed(shape, chunk, responses.squashed, embeddings + begin * size, density, memory)
             begin += chunk.n_roots
         if turn == 0:
             for number in range(sets):
@@ -109,7 +110,7 @@ def embed_roots(
 @inner
 def _measure(shape: Shape, chunk: Chunk, y: int, moments: int, memory: Memory) -> None:
     """Statistics of the responses, over all places or root by root."""
-    floats, doubles, width, mark = memory.floats, memory.doubles, shape.widths[-1], memory.tops[0]
+    floats, doubles, width, top = memory.floats, memory.doubles, shape.widths[-1], memory.tops[0]
     lanes = take_floats(memory, LANES)
     if shape.joint:
         add_moments(floats, y, chunk.n_places, width, chunk.members, chunk.shares, doubles, moments, lanes)
@@ -120,7 +121,7 @@ def _measure(shape: Shape, chunk: Chunk, y: int, moments: int, memory: Memory) -
             add_moments(floats, y + at * width, n, width, chunk.members + at, chunk.shares + at, doubles, to, lanes)
             for c in range(2 * LANES):  # what was put behind one root's moments lies in the next one's place
                 doubles[to + 1 + 2 * width + c] = 0.0
-    memory.tops[0] = mark
+    memory.tops[0] = top
 
 
 @inner
@@ -144,25 +145,25 @@ def learn_roots(
         mark, integers = memory.tops[0], memory.tops[1]
         memory.tops[0], memory.tops[1] = above, integers_above
         chunk = lay_chunk(plan, graph, n_roots, n_roots, state[N_PLACES], state[ENTRIES], shape.reach, most_places, memory)
-        u, x, y = take_responses(shape, chunk, memory)
+        responses = take_responses(shape, chunk, memory)
         memory.tops[0], memory.tops[1] = mark, integers
-        _learn_at_once(network, gradient, plan, chunk, rooted, u, x, y, slopes, n_nodes, memory)
+        _learn_at_once(network, gradient, plan, chunk, rooted, responses, slopes, n_nodes, memory)
     else:
         _learn_in_turns(network, gradient, plan, graph, rooted, n_roots, most_places, slopes, n_nodes, memory)
 
 
 @inner
 def _learn_at_once(
-    network: Network, gradient: Any, plan: Plan, chunk: Chunk, rooted: Rooted, u: int, x: int, y: int, slopes: int, n_nodes: int,
+    network: Network, gradient: Any, plan: Plan, chunk: Chunk, rooted: Rooted, responses: Responses, slopes: int, n_nodes: int,
     memory: Memory,
 ) -> None:  # fmt: skip
     """From responses that are in memory."""
     shape = network.shape
     _clear_sums(shape, chunk.n_roots, memory)
     g, begin = take_floats(memory, chunk.n_places * shape.widest), chunk.n_roots - chunk.n_roots  # a zero that is no literal
-    pull(shape, chunk, y, rooted.whitening, slopes, g, begin, memory)
-    _hand_back(shape, chunk, rooted, begin, chunk.n_roots, y, n_nodes, g, memory)
-    learn(shape, network.node, gradient, plan, chunk, u, x, g, memory)
+    pull(shape, chunk, responses, rooted.whitening, slopes, g, begin, memory)
+    _hand_back(shape, chunk, rooted, begin, chunk.n_roots, responses.y, n_nodes, g, memory)
+    learn(shape, network.node, gradient, plan, chunk, responses, g, memory)
 
 
 @inner
@@ -182,13 +183,14 @@ def _learn_in_turns(
             memory.tops[0], memory.tops[1] = mark, integers
             own = 0 if shape.joint else begin * 2 * width
             chunk = _open(shape, plan, graph, rooted, begin, n_roots, most_places, memory)
-            u, x, y = take_responses(shape, chunk, memory)
-            respond(shape, network.node, plan, chunk, rooted.roots + begin, u, x, y, memory)
+            responses = take_responses(shape, chunk, memory)
+            respond(shape, network.node, plan, chunk, rooted.roots + begin, responses, memory)
+            squash(shape, chunk, responses, rooted.whitening + own, memory)
             g = take_floats(memory, chunk.n_places * shape.widest)
-            pull(shape, chunk, y, rooted.whitening + own, slopes + begin * 2 * size, g, own + turn * ignored, memory)
+            pull(shape, chunk, responses, rooted.whitening + own, slopes + begin * 2 * size, g, own + turn * ignored, memory)
             if turn:
-                _hand_back(shape, chunk, rooted, begin, n_roots, y, n_nodes, g, memory)
-                learn(shape, network.node, gradient, plan, chunk, u, x, g, memory)
+                _hand_back(shape, chunk, rooted, begin, n_roots, responses.y, n_nodes, g, memory)
+                learn(shape, network.node, gradient, plan, chunk, responses, g, memory)
             begin += chunk.n_roots
 
 
@@ -203,7 +205,7 @@ def _hand_back(
     shape: Shape, chunk: Chunk, rooted: Rooted, begin: int, n_roots: int, y: int, n_nodes: int, g: int, memory: Memory
 ) -> None:
     """Slopes of the responses, with what mean and variance hand back."""
-    floats, width, mark = memory.floats, shape.widths[-1], memory.tops[0]
+    floats, width, top = memory.floats, shape.widths[-1], memory.tops[0]
     part = take_floats(memory, 2 * width)
     if shape.joint:
         total = 0.0
@@ -229,4 +231,4 @@ def _hand_back(
                 part,
                 g + at * width,
             )
-    memory.tops[0] = mark
+    memory.tops[0] = top
