@@ -83,7 +83,7 @@ def torus(rows, columns):
 
 
 def bytes_needed(computation, draws, keep):
-    fused, shares = computation.fused, share_out(computation.sizes, np.array([0, len(computation.sizes)]), 1)
+    fused, shares = computation.fused, share_out(computation.sizes, np.array([0, len(computation.sizes)]), 1, 0)
     sizes = needs(fused.shape, computation.plan, np.arange(1), draws, shares, fused.most_places, keep)
     ((floats, integers, doubles, positions, _),) = sizes.tolist()
     return 4 * floats + 4 * integers + 8 * doubles + 4 * positions
@@ -128,7 +128,7 @@ def test_smaller_limit_needs_less_memory():
 
 def needed_by(computation, draws, threads, keep=True):
     fused, chosen = computation.fused, np.arange(len(computation.graphs))
-    shares = share_out(computation.sizes, np.array([0, len(chosen)]), threads)
+    shares = share_out(computation.sizes, np.array([0, len(chosen)]), threads, 0)
     return needs(fused.shape, computation.plan, chosen, draws, shares, fused.most_places, keep), shares
 
 
@@ -157,12 +157,12 @@ def test_room_for_many_steps_is_room_for_the_largest():
     fused, chosen, draws = computation.fused, np.arange(4), draw_all(computation.sizes)
 
     def needed(*steps):
-        shares = share_out(computation.sizes, np.array(steps), 1)
+        shares = share_out(computation.sizes, np.array(steps), 1, 0)
         return needs(fused.shape, computation.plan, chosen, draws, shares, fused.most_places, True)[0]
 
     def alone(begin, end):
         part = draws.part(begin, end)
-        shares = share_out(computation.sizes[begin:end], np.array([0, end - begin]), 1)
+        shares = share_out(computation.sizes[begin:end], np.array([0, end - begin]), 1, 0)
         return needs(fused.shape, computation.plan, chosen[begin:end], part, shares, fused.most_places, True)[0]
 
     together = needed(0, 1, 4)

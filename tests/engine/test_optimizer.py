@@ -69,6 +69,23 @@ def test_steps_are_those_of_torch(graphs, clip, threads):
     assert hits == expected_hits
 
 
+@pytest.mark.parametrize("threads", [2, 3])
+def test_spare_shares_change_nothing_but_rounding(graphs, monkeypatch, threads):
+    network, course = settled_network(SMALL), make_course(graphs, batch=20)
+    networks = []
+    for pays in (0.0, np.inf):
+        monkeypatch.setattr(function, "SPARE_PAYS", pays)
+        networks.append(trained(network, graphs, course, threads=threads)[0])
+    assert_same_networks(*networks)
+
+
+def test_whoever_takes_a_spare_share_the_bits_are_the_same(graphs, monkeypatch):
+    monkeypatch.setattr(function, "SPARE_PAYS", 0.0)
+    network, course = settled_network(SMALL), make_course(graphs, batch=20)
+    first, *others = [trained(network, graphs, course, threads=2)[0].state_dict() for _ in range(6)]
+    assert all(torch.equal(first[name], other[name]) for other in others for name in first)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -43,7 +43,7 @@ def run_rounds(counts, rounds, pause=0.0):
 
 
 def in_one_step(cost, threads):
-    return share_out(cost, np.array([0, len(cost)]), threads)
+    return share_out(cost, np.array([0, len(cost)]), threads, 0)
 
 
 def positions(shares, step=0):
@@ -81,7 +81,7 @@ def test_nothing_to_do_is_one_empty_share(threads):
 
 def test_every_step_is_shared_out_by_itself():
     cost = np.array([8, 1, 7, 2, 6, 3, 5])
-    shares = share_out(cost, np.array([0, 4, 4, 7]), 2)
+    shares = share_out(cost, np.array([0, 4, 4, 7]), 2, 0)
     assert positions(shares, 0) == [[0, 1], [2, 3]]
     assert positions(shares, 1) == [[], []]
     assert positions(shares, 2) == [[4, 5], [6]] or positions(shares, 2) == [[4], [6, 5]]
@@ -89,7 +89,23 @@ def test_every_step_is_shared_out_by_itself():
 
 
 def test_a_short_last_step_leaves_threads_without_a_share():
-    assert positions(share_out(np.ones(4, np.int64), np.array([0, 3, 4]), 3), 1) == [[3], [], []]
+    assert positions(share_out(np.ones(4, np.int64), np.array([0, 3, 4]), 3, 0), 1) == [[3], [], []]
+
+
+def test_spare_shares_are_small_and_of_what_costs_least():
+    cost = np.random.default_rng(0).integers(1, 100, 200)
+    shares = share_out(cost, np.array([0, 200]), 2, 4)
+    loads = [cost[share].sum() / cost.sum() for share in positions(shares)]
+    assert sorted(shares.order.tolist()) == list(range(200))
+    np.testing.assert_allclose(loads, [0.42, 0.42, 0.04, 0.04, 0.04, 0.04], atol=0.004)
+
+
+def test_a_costly_position_goes_to_no_spare_share():
+    assert positions(share_out(np.array([9, 9, 9, 9, 1, 1, 1, 1]), np.array([0, 8]), 2, 2))[2:] == [[4], [5]]
+
+
+def test_one_thread_has_nothing_to_spare():
+    assert positions(share_out(np.arange(5), np.array([0, 5]), 1, 4)) == [[4, 3, 2, 1, 0]]
 
 
 # Rounds ---------------------------------------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ from phist.nn.sampling import Draws, Views
 Array = NDArray[Any]
 MOST_THREADS = 64
 ROWS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
+SPARE_SHARES = 4  # of every step in training, done by the thread that is ready first
+SPARE_PAYS = 0.5  # rows of a root in a step for each parameter, whose gradient every share has for itself
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
 _NO_DRAWS = Draws(np.zeros(1, np.int64), np.empty(0, np.int32), _NO_FLOATS)
 _NO_MOVEMENT = Movement(no_descent(), no_running(), no_running())
@@ -88,10 +90,12 @@ class FusedNetwork:
         if self.node_statistics.is_first or self.graph_statistics.is_first:
             start = course.part(0, 1)
             skip = _Call(self, plan, start.graphs, start.draws).settle_first()
-        for part in course.parts(plan.costs(course.graphs, np.diff(course.draws.ptr)), ROWS_A_CALL):
-            call = _Call(self, plan, part.graphs, part.draws, part.steps)
+        costs = plan.costs(course.graphs, np.diff(course.draws.ptr))
+        spare = SPARE_SHARES if costs.sum() > SPARE_PAYS * self.parameters.own_size * len(course.rates) else 0
+        for part in course.parts(costs, ROWS_A_CALL):
+            call = _Call(self, plan, part.graphs, part.draws, part.steps, spare)
             with self._all_or_nothing():
-                losses, own = call.train(part, state.descent(part.rates, clip, call.n_shares), skip)
+                losses, own = call.train(part, state.descent(part.rates, clip, call.n_threads), skip)
                 self.parameters.write()
                 state.advance(len(part.rates))
             total, hits, skip = total + losses, hits + own, (False, False)
@@ -156,13 +160,16 @@ class _Call:
     network: Network
     batch: Pass
 
-    def __init__(self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws, steps: Array | None = None) -> None:
+    def __init__(
+        self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws, steps: Array | None = None, spare: int = 0
+    ) -> None:
         self.fused, self.plan, self.draws = fused, plan, draws
         self.graphs = np.ascontiguousarray(graphs, np.int64)
         steps = np.array([0, len(graphs)]) if steps is None else steps
-        self.shares = share_out(plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1]), steps, fused.threads)
+        self.shares = share_out(plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1]), steps, fused.threads, spare)
         self.n_shares = self.shares.ptr.shape[1] - 1
-        self.most_places = max(1, fused.most_places // self.n_shares)
+        self.n_threads = min(fused.threads, self.n_shares)
+        self.most_places = max(1, fused.most_places // self.n_threads)
         self.memories: list[Memory] = []
         fused.parameters.read()
 
@@ -236,7 +243,8 @@ class _Call:
             fused.graph_statistics.settle(),
         )  # fmt: skip
         sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shares, self.most_places, keep)
-        self.memories = fused.borrow_memory(sizes)
+        spare = sizes[self.n_threads :].max(axis=0, initial=0)
+        self.memories = fused.borrow_memory(np.maximum(sizes[: self.n_threads], spare))
         size = fused.bins * fused.width
         self.batch = Pass(
             graphs=self.graphs,
@@ -244,6 +252,7 @@ class _Call:
             targets=_NO_INTEGERS,
             weights=_NO_FLOATS,
             shares=self.shares,
+            taken=np.zeros(len(self.shares.ptr), np.int64),
             keep_below=np.ascontiguousarray(sizes[:, KEPT]),
             states=np.zeros((len(self.graphs), STATES), np.int64),
             embeddings=np.zeros(self.n_shares, np.int64),
@@ -265,7 +274,7 @@ class _Call:
                 self.memories[number],
             )  # fmt: skip
 
-        run_shares(work, self.n_shares)
+        run_shares(work, self.n_threads)
 
     def _close(self) -> None:
         self.fused.return_memory(self.memories)

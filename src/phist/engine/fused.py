@@ -1,4 +1,4 @@
-"""Forward and backward over the graphs of a batch that one thread takes.
+"""Forward and backward over some graphs of a batch, on one thread.
 
 f_node graph by graph, each in cache from beginning to end; then the one wide product, for all roots at once; then f_graph
 graph by graph. The way back takes the same steps in reverse. The head stands between the two: no graph's loss waits for
@@ -42,25 +42,26 @@ class Pass(NamedTuple):
     targets: Any  # (graphs): their classes, for the head
     weights: Any  # (graphs): what each counts for in the loss, those of a step together 1
     shares: Shares
-    keep_below: Any  # (threads): responses that end below so many floats stay for the way back; below 0 nothing stays
+    taken: Any  # (steps): spare shares that some thread has taken
+    keep_below: Any  # (shares): responses that end below so many floats stay for the way back; below 0 nothing stays
     states: Any  # (graphs, STATES)
-    embeddings: Any  # (threads): where those of its roots begin in a thread's memory
+    embeddings: Any  # (shares): where those of its roots begin in a thread's memory
     nodes: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
     views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no way back
     n_views: int  # 0 where it sees them all once
     histograms: Any  # (graphs · bins · width): those of f_graph
     slopes: Any  # likewise
-    moments: Any  # (threads, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
+    moments: Any  # (shares, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
     losses: Any  # (graphs): what each adds to the loss of its step
     hits: Any  # (graphs)
-    gradients: Any  # (threads, parameters with padding, without transposes)
+    gradients: Any  # (shares, parameters with padding, without transposes)
 
 
 @inner
-def learn_heads(share: Any, number: int, network: Network, batch: Pass, memory: Memory) -> None:
+def learn_heads(some: Any, share: int, network: Network, batch: Pass, memory: Memory) -> None:
     """Losses of some graphs, their slopes and the gradient of the head, which begins with them."""
-    size, gradient = len(network.graph_standardizer.shift), batch.gradients[number]
-    for place in share:
+    size, gradient = len(network.graph_standardizer.shift), batch.gradients[share]
+    for place in some:
         loss, is_hit = learn_head(
             network.head, network.graph_standardizer, batch.histograms, place * size, batch.targets[place], batch.weights[place],
             batch.slopes, gradient, memory,
@@ -131,26 +132,26 @@ def _read_views(
 
 
 @inner
-def forward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> int:
+def forward(some: Any, share: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> int:
     """Embed some graphs of a batch; returns where the embeddings of their roots begin."""
-    embeddings, n_roots = _embed_nodes(share, number, plan, network, batch, most_places, memory)
+    embeddings, n_roots = _embed_nodes(some, share, plan, network, batch, most_places, memory)
     if not len(batch.nodes):
-        _embed_graphs(share, number, plan, network, batch, embeddings, n_roots, memory)
+        _embed_graphs(some, share, plan, network, batch, embeddings, n_roots, memory)
     return embeddings
 
 
 @inner
 def _embed_nodes(
-    share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
+    some: Any, share: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
 ) -> tuple[int, int]:
     """f_node: where the embeddings of the graphs' distinct roots begin, and how many there are."""
     graphs, draws, states, nodes = batch.graphs, batch.draws, batch.states, batch.nodes
     size = network.shape.bins.number * network.shape.widths[-1]
     n_draws, n_roots = 0, 0
-    for place in share:
+    for place in some:
         n_draws += draws.ptr[place + 1] - draws.ptr[place]
     embeddings = take_floats(memory, n_draws * size)
-    for place in share:
+    for place in some:
         graph, begin, end = graphs[place], draws.ptr[place], draws.ptr[place + 1]
         states[place, FLOATS], states[place, INTEGERS] = memory.tops[0], memory.tops[1]
         rooted = take_rooted(network.shape, end - begin, memory)
@@ -158,10 +159,10 @@ def _embed_nodes(
         after, integers = memory.tops[0], memory.tops[1]
         at = embeddings + n_roots * size
         chunk = embed_roots(network, plan, graph, rooted, own, at, most_places, memory)
-        _sum_moments(rooted.weights, at, own, network.node_standardizer.shift, batch.moments[number], memory)
+        _sum_moments(rooted.weights, at, own, network.node_standardizer.shift, batch.moments[share], memory)
         if len(nodes):
             _copy_nodes(rooted, begin, end, at, size, nodes, memory)
-        is_kept = chunk.n_roots == own and memory.tops[0] <= batch.keep_below[number]
+        is_kept = chunk.n_roots == own and memory.tops[0] <= batch.keep_below[share]
         states[place, KEPT], states[place, N_PLACES], states[place, ENTRIES] = is_kept, chunk.n_places, chunk.n_entries
         states[place, ROOTS], states[place, FIRST_ROOT] = own, n_roots
         n_roots += own
@@ -172,7 +173,7 @@ def _embed_nodes(
 
 @inner
 def _embed_graphs(
-    share: Any, number: int, plan: Plan, network: Network, batch: Pass, embeddings: int, n_roots: int, memory: Memory
+    some: Any, share: int, plan: Plan, network: Network, batch: Pass, embeddings: int, n_roots: int, memory: Memory
 ) -> None:
     """f_graph: the wide product for all roots at once, then graph by graph."""
     shape, weights, draws, since = network.shape, network.graph, batch.draws, begin_phase(memory)
@@ -181,7 +182,7 @@ def _embed_graphs(
     _standardize(network.node_standardizer, n_roots, embeddings, memory)
     multiply(memory.floats, embeddings, n_roots, size, weights.values, weights.matrices[0], stride, memory.floats, products)
     charge(memory, LINEAR, since)
-    for place in share:
+    for place in some:
         n_nodes = plan.node_ptr[batch.graphs[place] + 1] - plan.node_ptr[batch.graphs[place]]
         before = memory.tops[0]
         read, drawn = take_read(shape, n_nodes, memory), _drawn(place, batch, products, stride)
@@ -193,7 +194,7 @@ def _embed_graphs(
                 shape, weights, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
             )
         batch.states[place, READ] = before
-        if batch.keep_below[number] < 0:
+        if batch.keep_below[share] < 0:
             memory.tops[0] = before
 
 
@@ -207,18 +208,18 @@ def _drawn(place: int, batch: Pass, products: int, stride: int) -> Drawn:
 
 
 @inner
-def backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
+def backward(some: Any, share: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
     """Add the gradients of the parameters, given the slopes of the graphs' histograms."""
     graphs, draws, states, slopes = batch.graphs, batch.draws, batch.states, batch.slopes
-    embeddings, gradient = batch.embeddings[number], batch.gradients[number]
+    embeddings, gradient = batch.embeddings[share], batch.gradients[share]
     shape, weights, floats = network.shape, network.graph, memory.floats
     size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
     n_roots = 0
-    for place in share:
+    for place in some:
         n_roots += states[place, ROOTS]
     products, toward = take_floats(memory, n_roots * stride), take_floats(memory, n_roots * size)
     mark, integers = memory.tops[0], memory.tops[1]
-    for place in share:
+    for place in some:
         n_nodes = plan.node_ptr[graphs[place] + 1] - plan.node_ptr[graphs[place]]
         memory.tops[0] = states[place, READ]
         read = take_read(shape, n_nodes, memory)
@@ -231,7 +232,7 @@ def backward(share: Any, number: int, plan: Plan, network: Network, batch: Pass,
     accumulate(floats, embeddings, n_roots, size, floats, products, stride, gradient, weights.matrices[0])
     multiply(floats, products, n_roots, stride, weights.values, weights.transposes[0], size, floats, toward)
     charge(memory, LINEAR, since)
-    for place in share:
+    for place in some:
         own = toward + states[place, FIRST_ROOT] * size
         memory.tops[0], memory.tops[1] = states[place, FLOATS], states[place, INTEGERS]
         rooted = take_rooted(shape, draws.ptr[place + 1] - draws.ptr[place], memory)

@@ -110,9 +110,9 @@ def _part_of(size: int, number: int, threads: int) -> Any:
 
 
 @inner
-def sum_gradients(gradients: Any, descent: Descent, number: int) -> None:
-    """The sum of every thread's gradients, for this thread's part of the numbers."""
-    begin, end = _part_of(len(descent.mask), number, len(gradients))
+def sum_gradients(gradients: Any, descent: Descent, number: int, threads: int) -> None:
+    """The sum of every share's gradients, for this thread's part of the numbers."""
+    begin, end = _part_of(len(descent.mask), number, threads)
     squares = splat(single(0.0))
     for place in range(begin, end, LANES):
         slope = load(gradients[0], place)

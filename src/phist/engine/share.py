@@ -11,7 +11,7 @@ from phist.engine.memory import Memory
 from phist.engine.optimizer import Descent, descend_part, sum_gradients
 from phist.engine.plan import Plan
 from phist.engine.shape import Network
-from phist.engine.signals import begin_share, end_share, meet
+from phist.engine.signals import begin_share, end_share, meet, n_threads_of, take_next
 from phist.engine.statistics import Running, learn_graphs, learn_nodes, next_share, settle
 from phist.engine.vectors import compiled, inner, single
 
@@ -40,28 +40,32 @@ def run_share(
     most_places: int,
     memory: Memory,
 ) -> None:
-    """The graphs of thread ``number``, forward, backward or both, step after step."""
+    """What thread ``number`` does, forward, backward or both, step after step: its own share, then spare ones, while there are."""
     begin_share(signals, number, this_round)
+    n_threads, n_shares = n_threads_of(signals), len(batch.moments)
     for step in range(len(batch.shares.ptr)):
-        share = batch.shares.order[batch.shares.ptr[step, number] : batch.shares.ptr[step, number + 1]]
-        if asked != FORWARD:
-            fill(batch.gradients[number], 0, batch.gradients.shape[1], single(0.0))
-        begin = 0
-        while begin < len(share):
-            end = len(share) if asked < LEARN else _next_end(share, begin, plan, batch)
-            _run_some(share[begin:end], number, asked, plan, network, batch, most_places, memory)
-            begin = end
+        share = number
+        while share < n_shares:
+            some = batch.shares.order[batch.shares.ptr[step, share] : batch.shares.ptr[step, share + 1]]
+            if asked != FORWARD:
+                fill(batch.gradients[share], 0, batch.gradients.shape[1], single(0.0))
+            begin = 0
+            while begin < len(some):
+                end = len(some) if asked < LEARN else _next_end(some, begin, plan, batch)
+                _run_some(some[begin:end], share, asked, plan, network, batch, most_places, memory)
+                begin = end
+            share = n_threads + take_next(batch.taken, step) if n_shares > n_threads else n_shares
         if asked == TRAIN:
             _move(step, number, signals, network, batch, movement)
     end_share(signals, number, this_round)
 
 
 @inner
-def _next_end(share: Any, begin: int, plan: Plan, batch: Pass) -> int:
+def _next_end(some: Any, begin: int, plan: Plan, batch: Pass) -> int:
     """As many graphs as stay in the cache all the way there and back, at least one."""
     places, end = 0, begin
-    while end < len(share) and places < PLACES_IN_CACHE:
-        graph, n_draws = batch.graphs[share[end]], batch.draws.ptr[share[end] + 1] - batch.draws.ptr[share[end]]
+    while end < len(some) and places < PLACES_IN_CACHE:
+        graph, n_draws = batch.graphs[some[end]], batch.draws.ptr[some[end] + 1] - batch.draws.ptr[some[end]]
         places += min(n_draws, plan.row_ptr[graph + 1] - plan.row_ptr[graph]) * plan.ball_sizes[graph]
         end += 1
     return end
@@ -69,23 +73,23 @@ def _next_end(share: Any, begin: int, plan: Plan, batch: Pass) -> int:
 
 @inner
 def _run_some(
-    share: Any, number: int, asked: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
+    some: Any, share: int, asked: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
 ) -> None:
     if asked != BACKWARD:
         memory.tops[0], memory.tops[1] = 0, 0
-        batch.embeddings[number] = forward(share, number, plan, network, batch, most_places, memory)
+        batch.embeddings[share] = forward(some, share, plan, network, batch, most_places, memory)
     if asked >= LEARN:
-        learn_heads(share, number, network, batch, memory)
+        learn_heads(some, share, network, batch, memory)
     if asked != FORWARD:
-        backward(share, number, plan, network, batch, most_places, memory)
+        backward(some, share, plan, network, batch, most_places, memory)
 
 
 @inner
 def _move(step: int, number: int, signals: Any, network: Network, batch: Pass, movement: Movement) -> None:
     """A step of the optimiser and of the running statistics, all threads together."""
-    n_threads = len(batch.moments)
+    n_threads = n_threads_of(signals)
     meet(signals, number, 3 * step + 1)  # all gradients are there
-    sum_gradients(batch.gradients, movement.descent, number)
+    sum_gradients(batch.gradients, movement.descent, number, n_threads)
     if number == 0:
         _follow_nodes(step, network, batch, movement.nodes)
     if number == n_threads - 1:

@@ -67,6 +67,23 @@ def _set(typing_context: Any, signals: Any, number: Any, value: Any) -> Any:
     return types.void(signals, types.int64, types.int64), generate
 
 
+@intrinsic
+def take_next(typing_context: Any, counters: Any, number: Any) -> Any:
+    """What a counter says, and count on: no two threads get the same."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", builder.gep(data, [arguments[1]]), ir.Constant(ir.IntType(64), 1), "monotonic")
+
+    return types.int64(counters, types.int64), generate
+
+
+@inner
+def n_threads_of(signals: Any) -> int:
+    threads: int = len(signals) // (2 * APART)
+    return threads
+
+
 @inner
 def _stay_awake(microseconds: int) -> None:
     """Where there is no such call: the system takes the core away by itself, only later."""
@@ -97,14 +114,14 @@ def end_share(signals: Any, number: int, this_round: int) -> None:
         _set(signals, number, this_round)
         _watch(signals, 0, this_round + 1, HELPER_WATCHES)
     else:
-        for other in range(1, len(signals) // (2 * APART)):
+        for other in range(1, n_threads_of(signals)):
             _watch(signals, other, this_round, LEADER_WATCHES)
 
 
 @inner
 def meet(signals: Any, number: int, meeting: int) -> None:
     """Wait until all threads have come to the round's meeting of this number, counted from one."""
-    threads = len(signals) // (2 * APART)
+    threads = n_threads_of(signals)
     _set(signals, threads + number, meeting)
     for other in range(threads):
         _watch(signals, threads + other, meeting, MEETING_WATCHES)

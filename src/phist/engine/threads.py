@@ -15,14 +15,15 @@ from phist.engine.signals import APART, NEVER_WAIT, excuse, make_signals, open_m
 from phist.engine.vectors import compiled, inner
 
 NAP = 5e-5  # seconds between looks at a helper that takes longer
+SPARE_SIZE = 0.04  # part of a step's cost in a spare share: threads end about so much apart
 PATIENCE = 1.0  # seconds that the end of the program waits for helpers to lie down
 
 
 class Shares(NamedTuple):
-    """What each thread does, step by step."""
+    """What is to be done, step by step: a share for each thread, and small ones behind them for whoever is done first."""
 
-    order: Any  # positions: step after step, and in a step those of each thread together
-    ptr: Any  # (steps, threads + 1)
+    order: Any  # positions: step after step, and in a step those of each share together
+    ptr: Any  # (steps, shares + 1)
 
 
 _helpers: WeakSet["_Helper"] = WeakSet()  # of this process
@@ -137,27 +138,34 @@ def run_shares(work: Callable[[int, Any, int], None], count: int) -> None:
 
 
 @compiled
-def share_out(cost: Any, steps: Any, threads: int) -> Shares:
-    """In every step the costly first, always to the thread with the least so far; ``steps`` are where steps begin and end."""
+def share_out(cost: Any, steps: Any, threads: int, spare: int) -> Shares:
+    """In every step the costly first, always to the share that is the least full then; ``steps`` are where steps begin and end.
+
+    Args:
+        spare: shares besides those of the threads, where there are several.
+    """
     n_steps, most = len(steps) - 1, 1
     for step in range(n_steps):
         most = max(most, steps[step + 1] - steps[step])
     count = min(threads, most)
-    order, ptr = np.empty(len(cost), np.int64), np.empty((n_steps, count + 1), np.int64)
+    spare = spare if count > 1 else 0
+    sizes = np.full(count + spare, SPARE_SIZE)
+    sizes[:count] = (1 - spare * SPARE_SIZE) / count
+    order, ptr = np.empty(len(cost), np.int64), np.empty((n_steps, len(sizes) + 1), np.int64)
     for step in range(n_steps):
-        _share_out_step(cost, steps[step], steps[step + 1], order, ptr[step])
+        _share_out_step(cost, steps[step], steps[step + 1], sizes, order, ptr[step])
     return Shares(order, ptr)
 
 
 @inner
-def _share_out_step(cost: Any, begin: int, end: int, order: Any, ptr: Any) -> None:
-    count = len(ptr) - 1
+def _share_out_step(cost: Any, begin: int, end: int, sizes: Any, order: Any, ptr: Any) -> None:
+    count = len(sizes)
     loads, thread, filled = np.zeros(count, np.int64), np.empty(end - begin, np.int64), np.zeros(count, np.int64)
     by_cost = np.argsort(-cost[begin:end], kind="mergesort")
     for position in by_cost:
-        lightest = 0
+        lightest, own = 0, cost[begin + position]
         for other in range(1, count):
-            if loads[other] < loads[lightest]:
+            if (loads[other] + own) * sizes[lightest] < (loads[lightest] + own) * sizes[other]:
                 lightest = other
         thread[position] = lightest
         loads[lightest] += cost[begin + position]
