@@ -37,7 +37,7 @@ APPENDIX = {
     "MUTAG": Sizes(8, 32, (4, 4), (16, 24), 8, {"epochs": 50}),
     "ENZYMES": Sizes(20, 32, (3, 3), (16, 32), 5, {"epochs": 150}),
     "PROTEINS": Sizes(8, 32, (6, 6), (16, 32), 8, {"epochs": 15, "learning_rate": 2e-3, "weight_decay": 0.1}),
-    "DD": Sizes(20, 50, (3, 3), (16, 32), 8, {"epochs": 20, "learning_rate": 1e-3, "weight_decay": 0.1}),
+    "DD": Sizes(20, 50, (3, 3), (16, 32), 8, {"epochs": 40, "learning_rate": 1e-3, "weight_decay": 0.1}),
     "NCI1": Sizes(20, 32, (3, 3), (16, 32), 8, {"epochs": 100}),
     "IMDB-BINARY": Sizes(20, 32, (3, 3), (16, 32), 8, {"epochs": 30, "learning_rate": 1e-3, "weight_decay": 0.1}),
     "IMDB-MULTI": Sizes(20, 32, (6, 6), (24, 32), 10, {"epochs": 15, "weight_decay": 0.1}),
