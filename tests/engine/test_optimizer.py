@@ -69,9 +69,9 @@ def test_steps_are_those_of_torch(graphs, clip, threads):
     assert hits == expected_hits
 
 
-@pytest.mark.parametrize("threads", [2, 3])
-def test_spare_shares_change_nothing_but_rounding(graphs, monkeypatch, threads):
-    network, course = settled_network(SMALL), make_course(graphs, batch=20)
+@pytest.mark.parametrize(("threads", "batch"), [(2, 20), (3, 20), (3, 2)])
+def test_spare_shares_change_nothing_but_rounding(graphs, monkeypatch, threads, batch):
+    network, course = settled_network(SMALL), make_course(graphs, batch=batch)
     networks = []
     for pays in (0.0, np.inf):
         monkeypatch.setattr(function, "SPARE_PAYS", pays)

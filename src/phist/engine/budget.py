@@ -18,13 +18,13 @@ SPARE = 16 * LANES  # for what every allocation is rounded up by
 
 @compiled
 def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, shares: Shares, most_places: int, keep: bool) -> Any:
-    """Enough for each thread in any step, whatever balls its roots have.
+    """Enough for each share in any step, whatever balls its roots have.
 
     Floats below ``result[:, KEPT]`` may be kept for the backward pass.
     """
-    n_steps, n_threads = len(shares.ptr), shares.ptr.shape[1] - 1
-    result = np.zeros((n_threads, KEPT + 1), np.int64)
-    for number in range(n_threads):
+    n_steps, n_shares = len(shares.ptr), shares.ptr.shape[1] - 1
+    result = np.zeros((n_shares, KEPT + 1), np.int64)
+    for number in range(n_shares):
         beyond = 0
         for step in range(n_steps):
             share = shares.order[shares.ptr[step, number] : shares.ptr[step, number + 1]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from phist.engine.dense import accumulate, multiply
 from phist.engine.memory import LINEAR, RECURSION, Memory, begin_phase, charge, take_floats
-from phist.engine.places import Chunk
+from phist.engine.places import Chunk, hops_of
 from phist.engine.plan import Plan
 from phist.engine.recursion import fold_terms, fold_within, grow_terms, grow_within
 from phist.engine.shape import Shape, Weights
@@ -54,7 +54,7 @@ def spread_terms(plan: Plan, chunk: Chunk, at: int, hop: int, order: int, width:
         for root in range(chunk.n_roots):
             begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
             to, first = at + (chunk.n_below + begin) * stride, chunk.indptr + begin
-            reached = chunk.hops + root * (chunk.reach + 1) + hop
+            reached = hops_of(chunk, root) + hop
             if back:
                 fold_within(floats, to, reached, order, width, integers, first, chunk.indices, chunk.values)
             else:
@@ -95,7 +95,7 @@ def _activate(chunk: Chunk, hop: int, z: int, width: int, x: int, stride: int, m
     zero = splat(single(0.0))
     for root in range(chunk.n_roots):
         begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
-        reached = begin + integers[chunk.hops + root * (chunk.reach + 1) + hop]
+        reached = begin + integers[hops_of(chunk, root) + hop]
         for place in range(begin, reached):
             under, at = x + integers[chunk.rows + place] * stride, n_below + place
             for block in range(0, width, LANES):
@@ -183,7 +183,7 @@ def _deactivate(chunk: Chunk, hop: int, x: int, slopes: int, stride: int, width:
     if n_below:
         for root in range(chunk.n_roots):
             begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
-            reached = begin + integers[chunk.hops + root * (chunk.reach + 1) + hop]
+            reached = begin + integers[hops_of(chunk, root) + hop]
             for place in range(begin, reached):
                 under, at = integers[chunk.rows + place] * stride, n_below + place
                 for block in range(0, width, LANES):

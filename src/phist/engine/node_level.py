@@ -6,7 +6,7 @@ from phist.engine.bins import add_places, number_slopes, pull_places, scale_hist
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.layers import climb, descend
 from phist.engine.memory import HISTOGRAMS, LINEAR, RECURSION, Memory, begin_phase, charge, take_floats
-from phist.engine.places import Chunk
+from phist.engine.places import Chunk, hops_of
 from phist.engine.plan import Plan
 from phist.engine.recursion import grow_terms, impulse_terms, scatter_impulses
 from phist.engine.shape import Shape, Weights
@@ -26,6 +26,7 @@ class Responses(NamedTuple):
 
 @inner
 def take_responses(shape: Shape, chunk: Chunk, memory: Memory) -> Responses:
+    """Memory for them; at the same tops it is the same."""
     strides = 0
     for layer in range(1, len(shape.orders)):
         strides += shape.orders[layer] * shape.widths[layer - 1]
@@ -41,7 +42,7 @@ def respond(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, roots: int
     """Convolutions of the impulses in the chunk's roots."""
     u, y = responses.u, responses.y
     floats, n_below, n_places = memory.floats, chunk.n_below, chunk.n_places
-    order, width, top = shape.orders[0], shape.widths[0], memory.tops[0]
+    order, width, mark = shape.orders[0], shape.widths[0], memory.tops[0]
     _fill_impulses(plan, chunk, roots, order, u, memory)
     z = y if len(shape.orders) == 1 else take_floats(memory, n_places * shape.widest)
     since = begin_phase(memory)
@@ -55,16 +56,16 @@ def respond(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, roots: int
             at = z + place * width + block
             store(floats, at, load(floats, at) + bias)
     climb(shape, weights, plan, chunk, z, responses.x, y, memory)
-    memory.tops[0] = top
+    memory.tops[0] = mark
 
 
 @inner
 def _fill_impulses(plan: Plan, chunk: Chunk, roots: int, order: int, u: int, memory: Memory) -> None:
-    floats, integers, top, since = memory.floats, memory.integers, memory.tops[0], begin_phase(memory)
+    floats, integers, mark, since = memory.floats, memory.integers, memory.tops[0], begin_phase(memory)
     if chunk.n_below:
         for root in range(chunk.n_roots):
             begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
-            hops, first = chunk.hops + root * (chunk.reach + 1), chunk.indptr + begin
+            hops, first = hops_of(chunk, root), chunk.indptr + begin
             impulse_terms(floats, u + begin * order, end - begin, hops, order, integers, first, chunk.indices, chunk.values)
     else:
         n, stride = chunk.n_rows, order * LANES
@@ -78,7 +79,7 @@ def _fill_impulses(plan: Plan, chunk: Chunk, roots: int, order: int, u: int, mem
                 floats[terms + integers[roots + start + lane] * stride + lane] = single(1.0)
             grow_terms(floats, terms, n, order, LANES, plan.row_indptr, first, plan.row_indices, entry, plan.row_values, entry)
             scatter_impulses(floats, terms, n, order, lanes, floats, u + start * n * order)
-    memory.tops[0] = top
+    memory.tops[0] = mark
     charge(memory, RECURSION, since)
 
 
@@ -122,7 +123,7 @@ def embed(shape: Shape, chunk: Chunk, squashed: int, embeddings: int, density: A
 def _embed_background(shape: Shape, chunk: Chunk, squashed: int, embeddings: int, memory: Memory) -> None:
     """Every root sees the whole background but the rows of its own ball."""
     bins, width, floats, integers = shape.bins, shape.widths[-1], memory.floats, memory.integers
-    size, top = bins.number * width, memory.tops[0]
+    size, mark = bins.number * width, memory.tops[0]
     total, table = take_floats(memory, size), take_floats(memory, min(ROWS_AT_ONCE, chunk.n_rows) * size)
     fill(floats, total, size, single(0.0))
     for start in range(0, chunk.n_rows, ROWS_AT_ONCE):
@@ -139,7 +140,7 @@ def _embed_background(shape: Shape, chunk: Chunk, squashed: int, embeddings: int
                     add_times(floats, embeddings + root * size, floats, table + (row - start) * size, size, single(-1.0))
     for root in range(chunk.n_roots):
         add_times(floats, embeddings + root * size, floats, total, size, single(1.0))
-    memory.tops[0] = top
+    memory.tops[0] = mark
 
 
 @inner
@@ -151,7 +152,7 @@ def pull(shape: Shape, chunk: Chunk, responses: Responses, whitening: int, slope
         sums: plain and times the response, for all roots or for each.
     """
     bins, width, floats, integers, since = shape.bins, shape.widths[-1], memory.floats, memory.integers, begin_phase(memory)
-    size, top = bins.number * width, memory.tops[0]
+    size, mark = bins.number * width, memory.tops[0]
     part = take_floats(memory, 2 * width)
     if chunk.n_below:
         fill(floats, part, 2 * width, single(0.0))
@@ -168,7 +169,7 @@ def pull(shape: Shape, chunk: Chunk, responses: Responses, whitening: int, slope
         )  # fmt: skip
         for c in range(2 * width):
             memory.doubles[to + c] += floats[part + c]
-    memory.tops[0] = top
+    memory.tops[0] = mark
     charge(memory, HISTOGRAMS, since)
 
 
@@ -178,7 +179,7 @@ def _pull_background(
 ) -> None:
     """A row of the background has the slopes of all roots but those that reach it."""
     bins, width, floats, integers = shape.bins, shape.widths[-1], memory.floats, memory.integers
-    size, top = bins.number * width, memory.tops[0]
+    size, mark = bins.number * width, memory.tops[0]
     total, numbered = take_floats(memory, size), take_floats(memory, 2 * size)
     table = take_floats(memory, min(ROWS_AT_ONCE, chunk.n_rows) * size)
     fill(floats, total, size, single(0.0))
@@ -201,7 +202,7 @@ def _pull_background(
                 bins, floats, responses.y + row * width, responses.squashed + row * width, 1, width, whitening,
                 chunk.members + row, numbered, g + row * width, sums,
             )  # fmt: skip
-    memory.tops[0] = top
+    memory.tops[0] = mark
 
 
 @inner

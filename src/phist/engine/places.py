@@ -23,7 +23,7 @@ class Chunk(NamedTuple):
     n_roots: int
     n_places: int  # with the background
     starts: int  # (roots + 1): places of each root, counted after the background
-    reach: int
+    reach: int  # hops from a root to the last of them
     hops: int  # (roots, reach + 1): how many of them are within no hop, one hop, ..., ``reach`` hops
     rows: int  # (places of roots): the graph's row each is
     indptr: int  # the operator between places, where they are balls
@@ -32,6 +32,12 @@ class Chunk(NamedTuple):
     n_entries: int
     members: int  # (places): nodes that a place stands for
     shares: int  # (places): draws that it counts for in the statistics
+
+
+@inner
+def hops_of(chunk: Chunk, root: int) -> int:
+    """Where the counts of a root's places begin: those within no hop, one hop, ..."""
+    return chunk.hops + root * (chunk.reach + 1)
 
 
 @inner
@@ -120,7 +126,7 @@ def _find_ball(plan: Plan, chunk: Chunk, root_number: int, root: int, first: int
     """
     floats, integers, position = memory.floats, memory.integers, memory.position
     first_row, entry = plan.row_ptr[chunk.graph] + chunk.graph, plan.row_entry_ptr[chunk.graph]
-    rows, hops, ends = chunk.rows + first, chunk.hops + root_number * (chunk.reach + 1), chunk.indptr + first + 1
+    rows, hops, ends = chunk.rows + first, hops_of(chunk, root_number), chunk.indptr + first + 1
     integers[rows] = root
     position[root] = 0
     begin, count = 0, 1

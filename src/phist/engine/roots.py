@@ -110,7 +110,7 @@ def embed_roots(
 @inner
 def _measure(shape: Shape, chunk: Chunk, y: int, moments: int, memory: Memory) -> None:
     """Statistics of the responses, over all places or root by root."""
-    floats, doubles, width, top = memory.floats, memory.doubles, shape.widths[-1], memory.tops[0]
+    floats, doubles, width, mark = memory.floats, memory.doubles, shape.widths[-1], memory.tops[0]
     lanes = take_floats(memory, LANES)
     if shape.joint:
         add_moments(floats, y, chunk.n_places, width, chunk.members, chunk.shares, doubles, moments, lanes)
@@ -121,7 +121,7 @@ def _measure(shape: Shape, chunk: Chunk, y: int, moments: int, memory: Memory) -
             add_moments(floats, y + at * width, n, width, chunk.members + at, chunk.shares + at, doubles, to, lanes)
             for c in range(2 * LANES):  # what was put behind one root's moments lies in the next one's place
                 doubles[to + 1 + 2 * width + c] = 0.0
-    memory.tops[0] = top
+    memory.tops[0] = mark
 
 
 @inner
@@ -205,7 +205,7 @@ def _hand_back(
     shape: Shape, chunk: Chunk, rooted: Rooted, begin: int, n_roots: int, y: int, n_nodes: int, g: int, memory: Memory
 ) -> None:
     """Slopes of the responses, with what mean and variance hand back."""
-    floats, width, top = memory.floats, shape.widths[-1], memory.tops[0]
+    floats, width, mark = memory.floats, shape.widths[-1], memory.tops[0]
     part = take_floats(memory, 2 * width)
     if shape.joint:
         total = 0.0
@@ -231,4 +231,4 @@ def _hand_back(
                 part,
                 g + at * width,
             )
-    memory.tops[0] = top
+    memory.tops[0] = mark

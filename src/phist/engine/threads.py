@@ -160,14 +160,14 @@ def share_out(cost: Any, steps: Any, threads: int, spare: int) -> Shares:
 @inner
 def _share_out_step(cost: Any, begin: int, end: int, sizes: Any, order: Any, ptr: Any) -> None:
     count = len(sizes)
-    loads, thread, filled = np.zeros(count, np.int64), np.empty(end - begin, np.int64), np.zeros(count, np.int64)
+    loads, share, filled = np.zeros(count, np.int64), np.empty(end - begin, np.int64), np.zeros(count, np.int64)
     by_cost = np.argsort(-cost[begin:end], kind="mergesort")
     for position in by_cost:
         lightest, own = 0, cost[begin + position]
         for other in range(1, count):
             if (loads[other] + own) * sizes[lightest] < (loads[lightest] + own) * sizes[other]:
                 lightest = other
-        thread[position] = lightest
+        share[position] = lightest
         loads[lightest] += cost[begin + position]
         filled[lightest] += 1
     ptr[0] = begin
@@ -175,5 +175,5 @@ def _share_out_step(cost: Any, begin: int, end: int, sizes: Any, order: Any, ptr
         ptr[number + 1] = ptr[number] + filled[number]
         filled[number] = ptr[number]
     for position in by_cost:
-        order[filled[thread[position]]] = begin + position
-        filled[thread[position]] += 1
+        order[filled[share[position]]] = begin + position
+        filled[share[position]] += 1
