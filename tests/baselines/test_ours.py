@@ -57,18 +57,18 @@ def test_stars_and_paths_are_told_apart(method, make_fold):
 @pytest.mark.parametrize(
     ("linear", "forest", "chosen"),
     [
-        ("1111000000", "1111000000", "mean"),  # as good: the mean
-        ("1111100000", "0111000000", "mean"),  # one graph more, as often by chance
+        ("1111000000", "1111000000", "both"),  # as good: the mean
+        ("1111100000", "0111000000", "both"),  # one graph more, as often by chance
         ("1111111000", "1111100000", "linear"),
         ("1111110000", "1111111100", "forest"),
-        ("", "", "mean"),
+        ("", "", "both"),
     ],
 )
 def test_a_head_alone_is_chosen_where_the_difference_is_clear(linear, forest, chosen):
     both = "1111000000"[: len(linear)]
     right = {
         name: np.array([mark == "1" for mark in marks], bool)
-        for name, marks in (("mean", both), ("linear", linear), ("forest", forest))
+        for name, marks in (("both", both), ("linear", linear), ("forest", forest))
     }
     assert _clearly_best(right) == chosen
 
@@ -88,9 +88,9 @@ def test_the_chooser_has_the_very_heads_it_chooses_from(task):
 
 def test_the_mean_is_of_the_probabilities_of_both_heads(task):
     one, other = (quick(method).fit(task).predict(np.arange(40)) for method in (PhistLinear, PhistForest))
-    fitted = quick(Phist, candidates=["mean"]).fit(task)
+    fitted = quick(Phist, candidates=["both"]).fit(task)
     np.testing.assert_allclose(fitted.predict(np.arange(40)), (one + other) / 2)
-    assert fitted.account.chosen["head"] == "mean"
+    assert fitted.account.chosen["head"] == "both"
 
 
 @pytest.mark.parametrize(("method", "wrong"), [(Phist, []), (Phist, ["kernel"]), (PhistLinear, ["forest"])])

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from phist import StructuralClassifier, StructuralEmbedder
 from phist.errors import ConfigError, ModelFileError
-from phist.estimators.forest import fold_numbers, forest_features
+from phist.estimators.forest import ForestConfig, fold_numbers, forest_features
 from phist.graphs.generate import make_planted_partitions
 from phist.testing import graph_estimator_checks
 
@@ -42,14 +42,27 @@ def test_conforms(check):
 def test_probabilities_are_those_of_extra_trees_on_the_embeddings(fitted, graphs):
     model = fitted[1]
     labels = np.searchsorted(model.classes_.astype(str), graphs.labels[:30].astype(str))
-    features = forest_features(model.transform(graphs), graphs)
+    features = forest_features(model, graphs, ForestConfig())
     forest = ExtraTreesClassifier(15, random_state=model.seed_).fit(features[:30], labels)
     np.testing.assert_allclose(model.predict_proba(graphs), forest.predict_proba(features), atol=1e-12)
 
 
-def test_features_end_with_the_sizes(fitted, graphs):
-    features = forest_features(fitted[1].transform(graphs), graphs)
-    np.testing.assert_allclose(features[:, -2:], np.log1p(np.c_[graphs.node_counts(), graphs.edge_counts()]), rtol=1e-6)
+def test_trees_see_both_levels_and_the_sizes(fitted, graphs):
+    model = fitted[1]
+    sizes = np.log1p(np.c_[graphs.node_counts(), graphs.edge_counts()])
+    nodes = [np.r_[rows.mean(0), rows.std(0)] for rows in model.node_embeddings(graphs)]
+    features = forest_features(model, graphs, ForestConfig())
+    np.testing.assert_allclose(features, np.c_[model.transform(graphs), sizes, nodes], rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(forest_features(model, graphs, ForestConfig(nodes=False)), features[:, : -2 * 24])
+
+
+def test_trees_may_see_graphs_only(graphs, tmp_path):
+    model = small(forest={"trees": 5, "nodes": False}).fit(graphs)
+    model.save(tmp_path / "model")
+    again = StructuralClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(graphs), model.predict_proba(graphs))
+    assert not again.forest_.config.nodes
+    assert max(trees.feature.max() for _, trees in again.forest_.parts) < 24 + 2
 
 
 def test_of_several_forests_each_has_a_network_that_has_not_seen_a_fold(fitted):
@@ -99,7 +112,7 @@ def test_folds_share_every_class_and_single_graphs_are_in_none(folds):
     assert numbers[-1] == -1
 
 
-@pytest.mark.parametrize("wrong", [{"trees": 0}, {"folds": 0}, {"folds": 1.5}, {"colour": 3}])
+@pytest.mark.parametrize("wrong", [{"trees": 0}, {"folds": 0}, {"folds": 1.5}, {"nodes": 3}, {"colour": 3}])
 def test_wrong_forests_are_refused_before_training(graphs, wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         small(forest=wrong).fit(graphs)

@@ -14,8 +14,9 @@ from phist.graphs.facts import known_dataset
 from phist.graphs.graphset import GraphSet
 
 if TYPE_CHECKING:
-    from phist.baselines.ours_options import Head, OurOptions
+    from phist.baselines.ours_options import OurOptions
     from phist.estimators import StructuralClassifier
+    from phist.estimators.base import Head
 
 LAST_EPOCH = "last epoch of an annealed schedule, which validation has no part in"
 _DOUBT = 1e-3  # least probability that counts in the log-loss: a forest's zero is no certainty
@@ -77,11 +78,9 @@ class StructuralMethod(Method):
         graphs, n_classes = self._task.graphs[positions], self._task.n_classes
         found: dict[Head, NDArray[np.float64]] = {}
         with _torch_threads(self._task.threads):
-            for head in ("linear", "forest") if "mean" in heads else heads:
+            for head in heads:
                 shares = [_class_probabilities(model.set_params(head=head), graphs, n_classes) for model in self._models]
                 found[head] = np.mean(shares, axis=0)
-        if "mean" in heads:
-            found["mean"] = (found["linear"] + found["forest"]) / 2
         return found
 
     def _notes(self) -> list[str]:
@@ -102,7 +101,7 @@ class PhistLinear(StructuralMethod):
 
 
 class PhistForest(StructuralMethod):
-    """Our recipe's embeddings, averaged over realisations, under extra trees."""
+    """Our recipe's embeddings of graphs, averaged over realisations, and of nodes, under extra trees."""
 
     name = "phist-forest"
     selection = LAST_EPOCH
@@ -120,7 +119,7 @@ class Phist(StructuralMethod):
         f"{LAST_EPOCH}; the mean of both heads' probabilities, unless the validation accuracy of one head alone is higher by "
         "more than a standard error of the difference"
     )
-    heads = ("mean", "linear", "forest")
+    heads = ("both", "linear", "forest")
 
 
 class PhistPaper(StructuralMethod):

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from phist.errors import ConfigError, check_choice
+from phist.estimators.base import Head
 from phist.estimators.forest import ForestConfig
 from phist.graphs.facts import known_dataset
 from phist.nn.config import NetworkConfig
 from phist.training.config import TrainingConfig
 
-Head = Literal["linear", "forest", "mean"]  # mean: of the probabilities of the two
 PLAIN = ("preset", "engine", "roots", "realizations", "inference", "class_weight")  # the estimator's own, passed on as they are
 TAKEN = {"sampler", "seed"}  # said by ``roots`` and by the study
 

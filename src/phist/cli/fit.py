@@ -6,7 +6,20 @@ from typing import Annotated
 import typer
 
 from phist.cli.holdout import TEST_FRACTION, hold_out
-from phist.cli.options import ENGINES, Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
+from phist.cli.options import (
+    ENGINES,
+    HEADS,
+    Data,
+    Directed,
+    Json,
+    Labels,
+    Seed,
+    SelfLoops,
+    Threads,
+    Weights,
+    load_labelled,
+    use_threads,
+)
 from phist.cli.places import check_file_place, check_model_place
 from phist.cli.screen import console, print_json, show_bounds
 from phist.cli.training import train
@@ -33,7 +46,10 @@ Engine = Annotated[
     ),
 ]
 Head = Annotated[
-    str, typer.Option(metavar="linear|forest", help="What classifies the embeddings: the paper's linear layer, or extra trees.")
+    str,
+    typer.Option(
+        metavar="|".join(HEADS), help="What classifies the embeddings: the paper's linear layer, extra trees, or the mean of both."
+    ),
 ]
 TestFraction = Annotated[
     float | None,
@@ -83,7 +99,7 @@ def fit(
     resumable = checkpoint or Path(f"{out.absolute()}.checkpoint")
     check_model_place(out)
     check_file_place(resumable)
-    check_choice("head", head, ("linear", "forest"))
+    check_choice("head", head, HEADS)
     check_choice("engine", engine, ENGINES)
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 

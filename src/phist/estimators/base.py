@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from phist.engine.choice import Engine, choose_engine
-from phist.engine.computation import compute
+from phist.engine.computation import Computation, compute
 from phist.errors import ConfigError, GraphInputError, ModelFileError, check_choice
 from phist.estimators.card import write_card
 from phist.estimators.examples import Array, ClassWeight, as_labelled, describe_data, make_examples, split_off
@@ -29,12 +29,12 @@ from phist.nn.sampling import RootSampler
 from phist.training.checkpoint import State
 from phist.training.config import Selection, TrainingConfig
 from phist.training.history import History
-from phist.training.inference import Inference, Measure, average_over_roots, embed_nodes
+from phist.training.inference import Inference, average_over_roots, embed_nodes, node_moments
 from phist.training.loop import Examples, fit_network
 from phist.training.model_folder import SavedModel, load_model, save_model
 from phist.training.presets import Preset, make_preset
 
-Head = Literal["linear", "forest"]
+Head = Literal["linear", "forest", "both"]
 
 
 class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
@@ -180,22 +180,33 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
 
     # Use --------------------------------------------------------------------------------------------------------------
 
-    def _average(self, X: Any, measure: Measure) -> NDArray[np.float32]:
-        return average_over_roots(
-            compute(self.network_, as_graphset(X).with_labels(None), self.engine), measure,
-            realizations=self.realizations, seed=self.seed_, inference=self.inference,
-            progress=self.progress,
-        )  # fmt: skip
-
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Graph embeddings, averaged over root samples: (graphs, embedding)."""
-        check_is_fitted(self, "network_")
-        return self._average(X, "graph_embeddings")
+        return average_over_roots(self._computation(X), "graph_embeddings", **self._inference())
 
     def node_embeddings(self, X: Any) -> list[NDArray[np.float32]]:
         """For every graph the embeddings of its nodes, each node as the root: a list of (nodes, embedding)."""
+        return embed_nodes(self._computation(X), self.progress)
+
+    def node_moments(self, X: Any) -> NDArray[np.float32]:
+        """For every graph mean and deviation of its nodes' embeddings, each node as the root: (graphs, 2 · embedding).
+
+        Of graphs with more nodes than ``realizations`` draws have roots only the drawn nodes are embedded, unless the inference
+        is exact.
+        """
+        return node_moments(self._computation(X), **self._inference())
+
+    def _computation(self, X: Any) -> Computation:
         check_is_fitted(self, "network_")
-        return embed_nodes(compute(self.network_, as_graphset(X).with_labels(None), self.engine), self.progress)
+        return compute(self.network_, as_graphset(X).with_labels(None), self.engine)
+
+    def _inference(self) -> dict[str, Any]:
+        return {
+            "realizations": self.realizations,
+            "seed": self.seed_,
+            "inference": self.inference,
+            "progress": self.progress,
+        }
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`."""

@@ -86,4 +86,5 @@ def _head_line(parameters: dict[str, Any]) -> str:
         if forest.folds == 1
         else f"{forest.folds} further networks, each trained without a fold"
     )
-    return f"head: forests of {forest.trees} extra trees on embeddings of {own}"
+    beside = "linear, and " if parameters["head"] == "both" else ""
+    return f"head: {beside}forests of {forest.trees} extra trees on embeddings of {own}"

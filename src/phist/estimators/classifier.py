@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from phist.errors import ConfigError
-from phist.estimators.base import StructuralEstimator
+from phist.estimators.base import Head, StructuralEstimator
 from phist.estimators.examples import Array, as_labelled, make_examples
 from phist.estimators.forest import ForestConfig, ForestHead, fold_numbers, forest_features, grow_trees, make_forest_config
 from phist.estimators.forest_file import FOREST, pack_forest, unpack_forest
@@ -51,7 +52,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         checkpoint: a file in which training can be resumed after a kill.
         device: where to compute; a CUDA device if there is one, unless given.
         progress: whether to show a progress bar; on a terminal, unless given.
-        head: ``"linear"``, the paper's, or ``"forest"``: extra trees on the embeddings of the trained network.
+        head: ``"linear"``, the paper's; ``"forest"``, extra trees on the trained network's embeddings of graphs and nodes; or
+            ``"both"``, the mean of their probabilities.
         forest: fields of `ForestConfig`, for the forest head.
 
     Example:
@@ -63,7 +65,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     """
 
     _saved_as = "classifier"
-    _heads = ("linear", "forest")
+    _heads = get_args(Head)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, validation: tuple[Any, Any] | None = None) -> Self:
         """Train on graphs ``X`` with labels ``y``, by default the graphs' own.
@@ -76,14 +78,14 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         forest = make_forest_config(self.forest)  # what is wrong with it is said before anything is trained
         self._fit_network(graphs, labels, sample_weight, validation)
         self.__dict__.pop("forest_", None)  # of an earlier fit
-        if self.head == "forest":
+        if self.head != "linear":
             examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
-            self.forest_ = ForestHead(tuple(self._grow_parts(examples, forest)))
+            self.forest_ = ForestHead(tuple(self._grow_parts(examples, forest)), forest)
         return self
 
     def _grow_parts(self, examples: Examples, config: ForestConfig) -> Iterator[tuple[StructuralEstimator, Trees]]:
         for number, estimator in enumerate(self._embedders(examples, config.folds)):
-            features = forest_features(estimator.transform(examples.graphs), examples.graphs)
+            features = forest_features(estimator, examples.graphs, config)
             n_classes, seed = len(self.classes_), self.seed_ + number
             yield estimator, grow_trees(features, examples.targets, examples.weights, n_classes, config.trees, seed)
 
@@ -111,9 +113,14 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
+        if self.head == "linear":
+            return _softmax(self._logits(X))
+        forest, graphs = self._forest_head(), as_graphset(X)
         if self.head == "forest":
-            return self._forest_head().predict_proba(as_graphset(X))
-        probabilities: NDArray[np.float64] = softmax(self._logits(X).astype(np.float64), axis=1)
+            return forest.predict_proba(graphs)
+        embeddings = self.transform(graphs)
+        shared = embeddings if forest.config.folds == 1 else None  # else each forest has a network of its own
+        probabilities: NDArray[np.float64] = (_softmax(self._read(embeddings)) + forest.predict_proba(graphs, shared)) / 2
         return probabilities
 
     def predict(self, X: Any) -> Array:
@@ -125,24 +132,34 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     def _forest_head(self) -> ForestHead:
         check_is_fitted(self, "network_")
         if not hasattr(self, "forest_"):
-            raise ConfigError('this model was fitted with head="linear" and has no forest; fit it again with head="forest"')
+            raise ConfigError(f'this model was fitted with head="linear" and has no forest; fit it again with head="{self.head}"')
         return self.forest_
 
     def _logits(self, X: Any) -> NDArray[np.float32]:
-        check_is_fitted(self, "network_")
-        return self._average(X, "scores")
+        return self._read(self.transform(X))
+
+    @torch.no_grad()
+    def _read(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The linear head's scores; of a mean of embeddings they are the mean of scores."""
+        scores: NDArray[np.float32] = self.network_.head(torch.from_numpy(embeddings).to(self._device())).cpu().numpy()
+        return scores
 
     def _further_files(self) -> Mapping[str, State]:
         return {FOREST: pack_forest(self.forest_, self)} if hasattr(self, "forest_") else {}
 
     def _restore_further(self, folder: Path) -> None:
-        if self.head == "forest" or (folder / FOREST).exists():
+        if self.head != "linear" or (folder / FOREST).exists():
             self.forest_ = unpack_forest(read_tensors(folder, FOREST), self)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
         graphs, labels = as_labelled(X, y)
         return float(np.average(self.predict(graphs) == labels, weights=sample_weight))
+
+
+def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    probabilities: NDArray[np.float64] = softmax(logits.astype(np.float64), axis=1)
+    return probabilities
 
 
 def _log_probabilities(probabilities: NDArray[np.float64]) -> NDArray[np.float32]:

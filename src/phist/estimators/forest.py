@@ -1,4 +1,4 @@
-"""The forest head: extra trees on graph embeddings, each forest on those of its own network."""
+"""The forest head: extra trees on embeddings of graphs and their nodes, each forest on those of its own network."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ from phist.graphs.graphset import GraphSet
 if TYPE_CHECKING:
     from phist.estimators.base import StructuralEstimator
 
+Embeddings = NDArray[np.float32]  # (graphs, m_graph)
+
 
 @dataclass(frozen=True)
 class ForestConfig:
@@ -24,16 +26,21 @@ class ForestConfig:
         folds: 1 grows one forest on the embeddings of the network's own training graphs. With more, as many further networks
             are trained, each without one fold of the graphs; a forest is grown on the embeddings of each, and their
             probabilities are averaged.
+        nodes: whether the trees also see mean and deviation of the nodes' embeddings: the level below the graph's, on which
+            training pulls less.
     """
 
     trees: int = 500
     folds: int = 1
+    nodes: bool = True
 
     def __post_init__(self) -> None:
         for name in ("trees", "folds"):
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:
                 raise ConfigError(f"forest {name}={value!r} was given; a whole number of at least 1 is needed")
+        if not isinstance(self.nodes, bool):
+            raise ConfigError(f"forest nodes={self.nodes!r} was given; True or False is needed")
 
 
 def make_forest_config(given: Any) -> ForestConfig:
@@ -50,26 +57,39 @@ class ForestHead:
 
     Attributes:
         parts: pairs of an estimator with a fitted network and the trees on its embeddings.
+        config: how they were grown.
     """
 
     parts: tuple[tuple["StructuralEstimator", Trees], ...]
+    config: ForestConfig
 
-    def predict_proba(self, graphs: GraphSet) -> NDArray[np.float64]:
-        """The mean over forests: (graphs, classes)."""
-        shares = [trees.predict_proba(forest_features(estimator.transform(graphs), graphs)) for estimator, trees in self.parts]
+    def predict_proba(self, graphs: GraphSet, embeddings: Embeddings | None = None) -> NDArray[np.float64]:
+        """The mean over forests: (graphs, classes).
+
+        Args:
+            embeddings: of ``graphs`` by the network of the only part, where they are at hand already.
+        """
+        shares = [trees.predict_proba(forest_features(own, graphs, self.config, embeddings)) for own, trees in self.parts]
         mean: NDArray[np.float64] = np.mean(shares, axis=0)
         return mean
 
 
-def forest_features(embeddings: NDArray[np.float32], graphs: GraphSet) -> NDArray[np.float32]:
-    """Embeddings with the logarithms of the numbers of nodes and edges: (graphs, embedding + 2)."""
-    sizes = np.log1p(np.stack([graphs.node_counts(), graphs.edge_counts()], axis=1))
-    return np.concatenate([embeddings, sizes.astype(np.float32)], axis=1)
+def forest_features(
+    estimator: "StructuralEstimator", graphs: GraphSet, config: ForestConfig, embeddings: Embeddings | None = None
+) -> NDArray[np.float32]:
+    """Graph embeddings, logarithms of the numbers of nodes and edges, and moments of node embeddings: (graphs, features)."""
+    embeddings = estimator.transform(graphs) if embeddings is None else embeddings
+    sizes = np.log1p(np.stack([graphs.node_counts(), graphs.edge_counts()], axis=1)).astype(np.float32)
+    columns = [embeddings, sizes]
+    if config.nodes:
+        columns.append(estimator.node_moments(graphs))
+    return np.concatenate(columns, axis=1)
 
 
-def n_features_of(estimator: "StructuralEstimator") -> int:
+def n_features_of(estimator: "StructuralEstimator", config: ForestConfig) -> int:
     """Columns of `forest_features`."""
-    return int(estimator.network_.f_graph.out_channels) + 2
+    network = estimator.network_
+    return int(network.f_graph.out_channels + 2 + 2 * network.f_node.out_channels * config.nodes)
 
 
 def grow_trees(

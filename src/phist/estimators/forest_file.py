@@ -7,7 +7,7 @@ import torch
 from sklearn.base import clone
 
 from phist.errors import ModelFileError
-from phist.estimators.forest import ForestHead, n_features_of
+from phist.estimators.forest import ForestConfig, ForestHead, make_forest_config, n_features_of
 from phist.estimators.trees import Trees
 from phist.training.checkpoint import State
 from phist.training.history import History
@@ -38,12 +38,13 @@ def unpack_forest(state: State, owner: "StructuralEstimator") -> ForestHead:
         parts[number][rest] = tensor
     if not parts or set(parts) != {str(number) for number in range(len(parts))}:
         raise ModelFileError(f"the saved forest has parts {sorted(parts)}, which are not numbered from 0; save the model again")
-    return ForestHead(tuple(_unpack_part(parts[str(number)], owner) for number in range(len(parts))))
+    config = make_forest_config(owner.forest)
+    return ForestHead(tuple(_unpack_part(parts[str(number)], owner, config) for number in range(len(parts))), config)
 
 
-def _unpack_part(part: State, owner: "StructuralEstimator") -> "tuple[StructuralEstimator, Trees]":
+def _unpack_part(part: State, owner: "StructuralEstimator", config: ForestConfig) -> "tuple[StructuralEstimator, Trees]":
     arrays = {name: tensor.numpy() for name, tensor in _below(part, "trees.").items()}
-    trees = Trees.from_arrays(arrays, n_features_of(owner), len(owner.classes_))
+    trees = Trees.from_arrays(arrays, n_features_of(owner, config), len(owner.classes_))
     weights = _below(part, "network.")
     return (_with_network(owner, weights, part) if weights else owner), trees
 

@@ -1,5 +1,6 @@
 """Scores and embeddings of many graphs: averages over draws of roots, or all nodes as roots."""
 
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -7,11 +8,12 @@ import torch
 from numpy.typing import NDArray
 
 from phist.engine.computation import Computation
-from phist.nn.sampling import draw_all
+from phist.nn.sampling import Draws, draw_all
 from phist.progress import SlowProgress
 
 Inference = Literal["auto", "sampled", "exact"]
 Measure = Literal["scores", "graph_embeddings"]
+Sizes = NDArray[np.int64]
 
 
 @torch.no_grad()
@@ -60,18 +62,42 @@ def average_over_roots(
     return np.zeros((0, 0), np.float32) if result is None else result
 
 
-@torch.no_grad()
 def embed_nodes(computation: Computation, progress: bool | None = False) -> list[NDArray[np.float32]]:
     """For every graph the embeddings of its nodes, every node as a root."""
-    computation.network.eval()
-    found: dict[int, NDArray[np.float32]] = {}
-    with SlowProgress("computing nodes", int(computation.sizes.sum()), progress) as bar, computation.at_work():
-        for chosen in computation.batches(computation.sizes):
-            draws = draw_all(computation.sizes[chosen])
-            rows = computation.node_embeddings(chosen, draws).cpu().numpy()
-            found |= dict(zip(chosen.tolist(), np.split(rows, draws.ptr[1:-1]), strict=True))
-            bar.advance(len(rows))
+    found = dict(_nodes_of_each(computation, computation.sizes, draw_all, progress))
     return [found[graph] for graph in range(len(found))]
+
+
+def node_moments(
+    computation: Computation, *, realizations: int, seed: int, inference: Inference = "auto", progress: bool | None = False
+) -> NDArray[np.float32]:
+    """Mean and deviation of the embeddings of a graph's nodes, each as the root and counted once: (graphs, 2 · m_node).
+
+    All nodes, or of a graph that has more of them than ``realizations`` draws have roots, those that are drawn.
+    """
+    sampler, sizes = computation.network.config.sampler, computation.sizes
+    if inference == "exact" or sampler.kind == "all":
+        nodes = _nodes_of_each(computation, sizes, draw_all, progress)
+    else:
+        most_roots = sampler.most_views(sizes, realizations)
+        nodes = _nodes_of_each(computation, most_roots, lambda own: sampler.views_by_size(own, seed, realizations).roots, progress)
+    result = np.zeros((len(sizes), 2 * computation.network.f_node.out_channels), np.float32)
+    for graph, rows in nodes:
+        result[graph] = np.concatenate([rows.mean(0), rows.std(0)])
+    return result
+
+
+def _nodes_of_each(
+    computation: Computation, most_roots: Sizes, draw: Callable[[Sizes], Draws], progress: bool | None
+) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """Every graph's position with the embeddings of the nodes that ``draw`` takes from graphs of such sizes."""
+    computation.network.eval()
+    with SlowProgress("computing nodes", len(computation.sizes), progress) as bar, computation.at_work(), torch.no_grad():
+        for chosen in computation.batches(most_roots):
+            roots = draw(computation.sizes[chosen])
+            rows = computation.node_embeddings(chosen, roots).cpu().numpy()
+            yield from ((graph, rows[roots.ptr[row] : roots.ptr[row + 1]]) for row, graph in enumerate(chosen.tolist()))
+            bar.advance(len(chosen))
 
 
 @torch.no_grad()
