@@ -11,8 +11,9 @@ import pytest
 from safetensors.numpy import load_file
 
 from phist import StructuralClassifier
-from phist.cli.options import ENGINES
+from phist.cli.options import ENGINES, HEADS
 from phist.engine.choice import Engine
+from phist.estimators.base import Head
 from phist.graphs.generate import make_trees
 
 PHIST = (sys.executable, "-c", "from phist.cli.app import main; main()")
@@ -63,10 +64,11 @@ def test_fit_as_json_is_json_alone_in_percent(run, data, tmp_path):
     assert content["preset"] == "auto"
 
 
-def test_fit_can_put_a_forest_on_top(run, data, tmp_path):
-    arguments = ("--out", tmp_path / "model", "--epochs", "1", "--head", "forest", "--json")
-    assert json.loads(run("fit", data, *arguments).stdout)["head"] == "forest"
-    assert StructuralClassifier.load(tmp_path / "model").head == "forest"
+@pytest.mark.parametrize("head", ["forest", "both"])
+def test_fit_can_put_a_forest_on_top(run, data, tmp_path, head):
+    arguments = ("--out", tmp_path / "model", "--epochs", "1", "--head", head, "--json")
+    assert json.loads(run("fit", data, *arguments).stdout)["head"] == head
+    assert StructuralClassifier.load(tmp_path / "model").head == head
     assert run("predict", tmp_path / "model", data).exit_code == 0
 
 
@@ -85,8 +87,9 @@ def test_an_unknown_engine_is_refused(refused, data, tmp_path):
     assert "'fused'" in refused("fit", data, "--out", tmp_path / "model", "--engine", "steam")
 
 
-def test_the_command_line_knows_every_engine():
+def test_the_command_line_knows_every_engine_and_head():
     assert get_args(Engine) == ENGINES
+    assert get_args(Head) == HEADS
 
 
 def test_fit_can_train_on_everything(run, data, tmp_path):

@@ -15,7 +15,7 @@ from phist.engine.computation import Fused, Reference
 from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.sampling import Draws, RootSampler, Views, draw_all
-from phist.training.inference import average_over_roots, embed_nodes
+from phist.training.inference import average_over_roots, embed_nodes, node_moments
 
 SHAPE = {"orders": (3, 2), "channels": (5, 6), "bins": 5, "roots": 12, "batch_size": 4}
 
@@ -193,6 +193,33 @@ def test_node_embeddings_are_those_of_the_reference(graphs):
     network = settled_network(SMALL)
     for found, expected in zip(embed_nodes(Fused(network, graphs)), embed_nodes(Reference(network, graphs)), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("inference", ["auto", "sampled", "exact"])
+def test_moments_of_nodes_are_those_of_the_reference(graphs, inference):
+    network = settled_network(replace(SMALL, sampler=RootSampler(count=3)))
+    how = {"realizations": 2, "seed": 0, "inference": inference}
+    found, expected = (node_moments(kind(network, graphs), **how) for kind in (Fused, Reference))
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", [Fused, Reference])
+def test_moments_are_over_all_nodes_or_over_those_that_are_drawn(graphs, kind):
+    sampler = RootSampler(count=4)
+    computation = kind(settled_network(replace(SMALL, sampler=sampler)), graphs)
+    everything = [np.r_[rows.mean(0), rows.std(0)] for rows in embed_nodes(computation)]
+    found = node_moments(computation, realizations=2, seed=5)
+    few = computation.sizes <= 8
+    np.testing.assert_allclose(found[few], np.stack(everything)[few], rtol=1e-4, atol=1e-5)
+
+    large = np.flatnonzero(~few)
+    drawn = sampler.views_by_size(computation.sizes[large], 5, 2).roots
+    rows = np.split(computation.node_embeddings(large, drawn).detach().numpy(), drawn.ptr[1:-1])
+    assert all(len(nodes) < size for nodes, size in zip(rows, computation.sizes[large], strict=True))
+    np.testing.assert_allclose(found[large], [np.r_[nodes.mean(0), nodes.std(0)] for nodes in rows], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        node_moments(computation, realizations=2, seed=5, inference="exact"), everything, rtol=1e-4, atol=1e-5
+    )
 
 
 def test_node_embeddings_in_training_are_standardised_by_what_was_learnt_before(graphs):

@@ -35,8 +35,9 @@ def fitted(graphs):
 
 
 @pytest.mark.parametrize("check", list(graph_estimator_checks()), ids=lambda check: check.__name__)
-def test_conforms(check):
-    check(small(2))
+@pytest.mark.parametrize("head", ["forest", "both"])
+def test_conforms(check, head):
+    check(small(2, head=head))
 
 
 def test_probabilities_are_those_of_extra_trees_on_the_embeddings(fitted, graphs):
@@ -78,9 +79,21 @@ def test_the_linear_head_stays_at_hand(fitted, graphs):
     np.testing.assert_array_equal(switched.predict_proba(graphs), linear.predict_proba(graphs))
 
 
-def test_a_model_without_a_forest_says_so(graphs):
-    model = small(head="linear").fit(graphs).set_params(head="forest")
-    with pytest.raises(ConfigError, match="fit it again"):
+@both_ways
+def test_both_heads_give_the_mean_of_their_probabilities(graphs, folds, tmp_path):
+    model = small(folds, head="both").fit(graphs[:30])
+    alone = {head: model.set_params(head=head).predict_proba(graphs) for head in ("linear", "forest")}
+    model.set_params(head="both").save(tmp_path / "model")
+    for found in (model, StructuralClassifier.load(tmp_path / "model")):
+        np.testing.assert_allclose(found.predict_proba(graphs), (alone["linear"] + alone["forest"]) / 2)
+    assert "head: linear, and forests" in (tmp_path / "model" / "card.md").read_text()
+    assert (model.predict(graphs) == model.classes_[model.predict_proba(graphs).argmax(1)]).all()
+
+
+@pytest.mark.parametrize("head", ["forest", "both"])
+def test_a_model_without_a_forest_says_so(graphs, head):
+    model = small(head="linear").fit(graphs).set_params(head=head)
+    with pytest.raises(ConfigError, match=f'fit it again with head="{head}"'):
         model.predict(graphs)
     with pytest.raises(NotFittedError):
         small().predict(graphs)
