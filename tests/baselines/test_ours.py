@@ -1,5 +1,7 @@
 """Our own methods in the study: what they are, what they choose, and what they tell of it."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from phist import as_graphset
 from phist.baselines.ours import METHODS, Phist, PhistDeterministic, PhistForest, PhistLinear, PhistPaper, PhistSum, _clearly_best
 from phist.errors import ConfigError
 from phist.graphs.generate import make_trees
+from phist.training.loop import _Trainer
 
 QUICK = {"engine": "reference", "epochs": 2, "channels": [4, 6], "bins": 4, "roots": 6, "realizations": 2, "trees": 12}
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
@@ -117,6 +120,68 @@ def test_what_is_printed_is_trained_for_600_epochs_without_our_recipe(task):
 def test_ablations_change_the_network(task):
     assert quick(PhistSum).fit(task)._models[0].network_config_.aggregation == "sum"
     assert quick(PhistDeterministic).fit(task)._models[0].network_config_.sampler.kind == "all"
+
+
+# Killed and resumed ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def killed(task, tmp_path, monkeypatch):
+    """A task whose cell was killed in the second epoch of the second of two networks."""
+    cached = replace(task, cache=tmp_path / "cache")
+    with monkeypatch.context() as patch:
+        patch.setattr("phist.training.loop._Trainer._validate", dies_at_call(4))
+        with pytest.raises(KeyError, match="killed"):
+            quick(Phist, ensemble=2).fit(cached)
+    return cached
+
+
+def dies_at_call(number):
+    count = iter(range(1, number + 1))
+
+    def validate(trainer, epoch):
+        if next(count) == number:
+            raise KeyError("killed")
+        return None, None
+
+    return validate
+
+
+def unfinished(task):
+    return sorted((task.cache / "unfinished").iterdir())
+
+
+def test_a_killed_cell_goes_on_where_it_was(task, killed, monkeypatch):
+    assert len(unfinished(killed)) == 2
+    begun = []
+    epoch = _Trainer.run_epoch
+    monkeypatch.setattr(_Trainer, "run_epoch", lambda trainer: begun.append(len(trainer.history.epochs)) or epoch(trainer))
+    resumed = quick(Phist, ensemble=2).fit(killed)
+    assert begun == [1]  # of four epochs, the last
+    assert unfinished(killed) == []
+    assert resumed.earlier_seconds > 0
+    assert any("resumed" in note for note in resumed.account.notes)
+    np.testing.assert_array_equal(resumed.predict(np.arange(40)), quick(Phist, ensemble=2).fit(task).predict(np.arange(40)))
+
+
+def test_what_another_cell_left_is_left_alone(killed):
+    before = [path.read_bytes() for path in unfinished(killed)]
+    for other, fold in ((PhistForest, killed), (Phist, replace(killed, seed=1)), (Phist, replace(killed, threads=2))):
+        assert quick(other, ensemble=2).fit(fold).earlier_seconds == 0
+    assert [path.read_bytes() for path in unfinished(killed)] == before
+
+
+def test_a_damaged_checkpoint_costs_time_only(task, killed):
+    for path in unfinished(killed):
+        path.write_bytes(path.read_bytes()[:100])
+    resumed = quick(Phist, ensemble=2).fit(killed)
+    assert resumed.earlier_seconds == 0
+    np.testing.assert_array_equal(resumed.predict(np.arange(40)), quick(Phist, ensemble=2).fit(task).predict(np.arange(40)))
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing(task, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    assert quick(PhistLinear).fit(replace(task, cache=tmp_path / "file" / "cache")).account.history
 
 
 def test_options_reach_network_training_and_forest(task):

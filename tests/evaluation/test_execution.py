@@ -139,6 +139,15 @@ def test_a_set_that_has_changed_meanwhile_is_a_failure(add_method, make_cell):
     assert "has changed" in record.reason
 
 
+class Resumed(Cheat):
+    name, earlier_seconds = "resumed", 1000.0
+
+
+def test_the_time_before_an_interruption_counts(add_method, make_cell):
+    add_method(Resumed)
+    assert 1000 <= run_cell(make_cell(method="resumed")).seconds < 1100
+
+
 class Threads(Method):
     name, family, selection = "threads", "floor", "nothing to choose"
 

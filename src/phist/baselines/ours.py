@@ -1,8 +1,11 @@
 """Our own methods: the network with our recipe under either head and under both, as printed, and its ablations."""
 
+import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -10,6 +13,7 @@ from numpy.typing import NDArray
 
 from phist.baselines.forests import accuracy_of
 from phist.baselines.method import Account, Method, Task
+from phist.errors import ModelFileError
 from phist.graphs.facts import known_dataset
 from phist.graphs.graphset import GraphSet
 
@@ -42,6 +46,8 @@ class StructuralMethod(Method):
             self.account = Account(history=_history_of(self._models[0]), notes=self._notes())
             self._choose_head(task)
             self.account.training_accuracy = accuracy_of(self.predict(task.training), task.labels_of(task.training))
+        for number in range(len(self._models)):
+            self._forget(task, number)
         return self
 
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -60,8 +66,24 @@ class StructuralMethod(Method):
         settings = self._settings()
         parameters = {"preset": preset_of(task.dataset, self.prefix), **settings.estimator}
         head: Any = "linear" if set(settings.candidates) == {"linear"} else "forest"  # a forest has the linear head beneath it
-        model = StructuralClassifier(**parameters, head=head, random_state=seed, progress=None)
+        checkpoint = self._checkpoint(task, number)
+        self.earlier_seconds += _seconds_in(checkpoint)
+        model = StructuralClassifier(**parameters, head=head, random_state=seed, progress=None, checkpoint=checkpoint)
         return model.fit(task.graphs[task.training], task.labels_of(task.training), validation=_validation_of(task))
+
+    def _checkpoint(self, task: Task, number: int) -> Path | None:
+        """Where a network's training goes on when its cell is killed: until the cell is done, and for this cell alone."""
+        folder = None if task.cache is None else _writable(task.cache / "unfinished")
+        if folder is None:
+            return None
+        digest = hashlib.sha256(task.training.tobytes() + task.validation.tobytes())
+        digest.update(repr((self.name, sorted(self.options.items()), task.seed, task.threads)).encode())
+        return folder / f"{digest.hexdigest()[:32]}-{number}.safetensors"
+
+    def _forget(self, task: Task, number: int) -> None:
+        checkpoint = self._checkpoint(task, number)
+        if checkpoint is not None:
+            checkpoint.unlink(missing_ok=True)
 
     def _choose_head(self, task: Task) -> None:
         """The first candidate, unless the validation part speaks clearly for another; every one's figures are kept."""
@@ -85,6 +107,8 @@ class StructuralMethod(Method):
 
     def _notes(self) -> list[str]:
         notes = []
+        if self.earlier_seconds:
+            notes.append(f"resumed: {self.earlier_seconds:.0f} of the seconds are from before an interruption")
         if len(self._models) > 1:
             notes.append(f"probabilities averaged over {len(self._models)} seeds; the history is the first one's")
         ending = self._models[0].history_.ending
@@ -150,6 +174,28 @@ class PhistDeterministic(StructuralMethod):
 
 
 METHODS: tuple[type[Method], ...] = (Phist, PhistLinear, PhistForest, PhistPaper, PhistSum, PhistDeterministic)
+
+
+def _writable(folder: Path) -> Path | None:
+    """``folder``, or nothing where it cannot be written to: that costs a killed run time, and nobody a result."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _seconds_in(checkpoint: Path | None) -> float:
+    """How long training took up to ``checkpoint``; one that cannot be read is removed, so that training begins anew."""
+    from phist.training.checkpoint import load_checkpoint
+
+    if checkpoint is None or not checkpoint.exists():
+        return 0.0
+    try:
+        return load_checkpoint(checkpoint).history.seconds
+    except ModelFileError:
+        checkpoint.unlink()
+        return 0.0
 
 
 def _validation_of(task: Task) -> "tuple[Any, Any] | None":
