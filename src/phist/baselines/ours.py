@@ -107,8 +107,6 @@ class StructuralMethod(Method):
 
     def _notes(self) -> list[str]:
         notes = []
-        if self.earlier_seconds:
-            notes.append(f"resumed: {self.earlier_seconds:.0f} of the seconds are from before an interruption")
         if len(self._models) > 1:
             notes.append(f"probabilities averaged over {len(self._models)} seeds; the history is the first one's")
         ending = self._models[0].history_.ending
