@@ -12,6 +12,7 @@ from phist.baselines.ours import METHODS, Phist, PhistDeterministic, PhistForest
 from phist.errors import ConfigError
 from phist.graphs.generate import make_trees
 from phist.training.loop import _Trainer
+from phist.training.presets import make_preset
 
 QUICK = {"engine": "reference", "epochs": 2, "channels": [4, 6], "bins": 4, "roots": 6, "realizations": 2, "trees": 12}
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
@@ -168,6 +169,14 @@ def test_what_another_cell_left_is_left_alone(killed):
     for other, fold in ((PhistForest, killed), (Phist, replace(killed, seed=1)), (Phist, replace(killed, threads=2))):
         assert quick(other, ensemble=2).fit(fold).earlier_seconds == 0
     assert [path.read_bytes() for path in unfinished(killed)] == before
+
+
+def test_a_recipe_that_was_changed_since_begins_anew(killed, monkeypatch):
+    before = make_preset("auto")
+    changed = replace(before, training=replace(before.training, learning_rate=2 * before.training.learning_rate))
+    monkeypatch.setattr("phist.training.presets._automatic", lambda graphs: changed)
+    assert quick(Phist, ensemble=2).fit(killed).earlier_seconds == 0
+    assert len(unfinished(killed)) == 2
 
 
 def test_a_damaged_checkpoint_costs_time_only(task, killed):

@@ -25,7 +25,7 @@ class Task:
     training: NDArray[np.int64]  # positions in graphs
     validation: NDArray[np.int64]  # likewise; hyper-parameters and epochs are chosen by these
     seed: int
-    cache: Path | None = None  # a folder for what depends on the graphs alone, such as Gram matrices; None keeps nothing
+    cache: Path | None = None  # for what depends on the graphs alone, such as Gram matrices, and for what a kill must not undo
     threads: int = 1  # cores this method may use
 
     def labels_of(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -41,13 +41,14 @@ class StructuralMethod(Method):
 
     def fit(self, task: Task) -> Self:
         self._task = task
+        self._checkpoints: list[Path] = []
         with _torch_threads(task.threads):
             self._models = [self._train(task, number) for number in range(self._settings().ensemble)]
             self.account = Account(history=_history_of(self._models[0]), notes=self._notes())
             self._choose_head(task)
             self.account.training_accuracy = accuracy_of(self.predict(task.training), task.labels_of(task.training))
-        for number in range(len(self._models)):
-            self._forget(task, number)
+        for checkpoint in self._checkpoints:
+            checkpoint.unlink(missing_ok=True)
         return self
 
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -66,24 +67,24 @@ class StructuralMethod(Method):
         settings = self._settings()
         parameters = {"preset": preset_of(task.dataset, self.prefix), **settings.estimator}
         head: Any = "linear" if set(settings.candidates) == {"linear"} else "forest"  # a forest has the linear head beneath it
-        checkpoint = self._checkpoint(task, number)
-        self.earlier_seconds += _seconds_in(checkpoint)
+        checkpoint = self._checkpoint(task, parameters["preset"], number)
+        if checkpoint is not None:
+            self._checkpoints.append(checkpoint)
+            self.earlier_seconds += _seconds_in(checkpoint)
         model = StructuralClassifier(**parameters, head=head, random_state=seed, progress=None, checkpoint=checkpoint)
         return model.fit(task.graphs[task.training], task.labels_of(task.training), validation=_validation_of(task))
 
-    def _checkpoint(self, task: Task, number: int) -> Path | None:
+    def _checkpoint(self, task: Task, preset: str, number: int) -> Path | None:
         """Where a network's training goes on when its cell is killed: until the cell is done, and for this cell alone."""
+        from phist.training.presets import make_preset
+
         folder = None if task.cache is None else _writable(task.cache / "unfinished")
         if folder is None:
             return None
+        recipe = make_preset(preset, task.graphs[task.training])  # one that was changed since does not meet the old file
         digest = hashlib.sha256(task.training.tobytes() + task.validation.tobytes())
-        digest.update(repr((self.name, sorted(self.options.items()), task.seed, task.threads)).encode())
+        digest.update(repr((self.name, sorted(self.options.items()), recipe, task.seed, task.threads)).encode())
         return folder / f"{digest.hexdigest()[:32]}-{number}.safetensors"
-
-    def _forget(self, task: Task, number: int) -> None:
-        checkpoint = self._checkpoint(task, number)
-        if checkpoint is not None:
-            checkpoint.unlink(missing_ok=True)
 
     def _choose_head(self, task: Task) -> None:
         """The first candidate, unless the validation part speaks clearly for another; every one's figures are kept."""
@@ -183,11 +184,11 @@ def _writable(folder: Path) -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def _seconds_in(checkpoint: Path | None) -> float:
+def _seconds_in(checkpoint: Path) -> float:
     """How long training took up to ``checkpoint``; one that cannot be read is removed, so that training begins anew."""
     from phist.training.checkpoint import load_checkpoint
 
-    if checkpoint is None or not checkpoint.exists():
+    if not checkpoint.exists():
         return 0.0
     try:
         return load_checkpoint(checkpoint).history.seconds
