@@ -64,7 +64,7 @@ def test_fit_as_json_is_json_alone_in_percent(run, data, tmp_path):
     assert content["preset"] == "auto"
 
 
-@pytest.mark.parametrize("head", ["forest", "both"])
+@pytest.mark.parametrize("head", ["forest", "kernel", "all"])
 def test_fit_can_put_a_forest_on_top(run, data, tmp_path, head):
     arguments = ("--out", tmp_path / "model", "--epochs", "1", "--head", head, "--json")
     assert json.loads(run("fit", data, *arguments).stdout)["head"] == head
@@ -73,7 +73,7 @@ def test_fit_can_put_a_forest_on_top(run, data, tmp_path, head):
 
 
 def test_an_unknown_head_is_refused(run, data, tmp_path):
-    result = run("fit", data, "--out", tmp_path / "model", "--head", "kernel")
+    result = run("fit", data, "--out", tmp_path / "model", "--head", "steam")
     assert (result.exit_code, "'forest'" in result.stderr) == (2, True)
 
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from phist import StructuralClassifier, StructuralEmbedder
 from phist.errors import ConfigError, ModelFileError
+from phist.estimators.features import Features
 from phist.estimators.forest import ForestConfig, fold_numbers, forest_features
 from phist.graphs.generate import make_planted_partitions
 from phist.testing import graph_estimator_checks
@@ -35,15 +36,14 @@ def fitted(graphs):
 
 
 @pytest.mark.parametrize("check", list(graph_estimator_checks()), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("head", ["forest", "both"])
-def test_conforms(check, head):
-    check(small(2, head=head))
+def test_conforms(check):
+    check(small(2))
 
 
 def test_probabilities_are_those_of_extra_trees_on_the_embeddings(fitted, graphs):
     model = fitted[1]
     labels = np.searchsorted(model.classes_.astype(str), graphs.labels[:30].astype(str))
-    features = forest_features(model, graphs, ForestConfig())
+    features = forest_features(Features(model, graphs), ForestConfig())
     forest = ExtraTreesClassifier(15, random_state=model.seed_).fit(features[:30], labels)
     np.testing.assert_allclose(model.predict_proba(graphs), forest.predict_proba(features), atol=1e-12)
 
@@ -52,9 +52,9 @@ def test_trees_see_both_levels_and_the_sizes(fitted, graphs):
     model = fitted[1]
     sizes = np.log1p(np.c_[graphs.node_counts(), graphs.edge_counts()])
     nodes = [np.r_[rows.mean(0), rows.std(0)] for rows in model.node_embeddings(graphs)]
-    features = forest_features(model, graphs, ForestConfig())
+    features = forest_features(Features(model, graphs), ForestConfig())
     np.testing.assert_allclose(features, np.c_[model.transform(graphs), sizes, nodes], rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(forest_features(model, graphs, ForestConfig(nodes=False)), features[:, : -2 * 24])
+    np.testing.assert_array_equal(forest_features(Features(model, graphs), ForestConfig(nodes=False)), features[:, : -2 * 24])
 
 
 def test_trees_may_see_graphs_only(graphs, tmp_path):
@@ -79,22 +79,7 @@ def test_the_linear_head_stays_at_hand(fitted, graphs):
     np.testing.assert_array_equal(switched.predict_proba(graphs), linear.predict_proba(graphs))
 
 
-@both_ways
-def test_both_heads_give_the_mean_of_their_probabilities(graphs, folds, tmp_path):
-    model = small(folds, head="both").fit(graphs[:30])
-    alone = {head: model.set_params(head=head).predict_proba(graphs) for head in ("linear", "forest")}
-    model.set_params(head="both").save(tmp_path / "model")
-    for found in (model, StructuralClassifier.load(tmp_path / "model")):
-        np.testing.assert_allclose(found.predict_proba(graphs), (alone["linear"] + alone["forest"]) / 2)
-    assert "head: linear, and forests" in (tmp_path / "model" / "card.md").read_text()
-    assert (model.predict(graphs) == model.classes_[model.predict_proba(graphs).argmax(1)]).all()
-
-
-@pytest.mark.parametrize("head", ["forest", "both"])
-def test_a_model_without_a_forest_says_so(graphs, head):
-    model = small(head="linear").fit(graphs).set_params(head=head)
-    with pytest.raises(ConfigError, match=f'fit it again with head="{head}"'):
-        model.predict(graphs)
+def test_an_estimator_that_is_not_fitted_says_so(graphs):
     with pytest.raises(NotFittedError):
         small().predict(graphs)
 
@@ -133,7 +118,7 @@ def test_wrong_forests_are_refused_before_training(graphs, wrong):
 
 def test_unknown_heads_are_refused(graphs):
     with pytest.raises(ConfigError, match="head"):
-        small(head="kernel").fit(graphs)
+        small(head="steam").fit(graphs)
     with pytest.raises(ConfigError, match="head"):
         StructuralEmbedder(head="forest", max_epochs=1).fit(graphs)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from phist.estimators.base import Head
 
 LAST_EPOCH = "last epoch of an annealed schedule, which validation has no part in"
+CLEARLY = 2  # standard errors of a difference
 _DOUBT = 1e-3  # least probability that counts in the log-loss: a forest's zero is no certainty
 
 
@@ -66,7 +67,7 @@ class StructuralMethod(Method):
         seed = task.seed if number == 0 else int(np.random.default_rng((task.seed, number)).integers(2**31))
         settings = self._settings()
         parameters = {"preset": preset_of(task.dataset, self.prefix), **settings.estimator}
-        head: Any = "linear" if set(settings.candidates) == {"linear"} else "forest"  # a forest has the linear head beneath it
+        head = settings.candidates[0] if len(settings.candidates) == 1 else "all"
         checkpoint = self._checkpoint(task, parameters["preset"], number)
         if checkpoint is not None:
             self._checkpoints.append(checkpoint)
@@ -131,18 +132,26 @@ class PhistForest(StructuralMethod):
     heads = ("forest",)
 
 
+class PhistKernel(StructuralMethod):
+    """Kernel ridge regression on our recipe's embeddings of nodes."""
+
+    name = "phist-kernel"
+    selection = LAST_EPOCH
+    heads = ("kernel",)
+
+
 class Phist(StructuralMethod):
-    """Our recipe under both heads: the mean of their probabilities, or one of them that is clearly better.
+    """Our recipe under all heads: the mean of their probabilities, or one of them that is clearly better.
 
     The option ``candidates`` names the heads to choose from, the one to take in doubt first.
     """
 
     name = "phist"
     selection = (
-        f"{LAST_EPOCH}; the mean of both heads' probabilities, unless the validation accuracy of one head alone is higher by "
-        "more than a standard error of the difference"
+        f"{LAST_EPOCH}; the mean of the probabilities of three heads, unless the validation accuracy of one head alone is higher "
+        "by more than two standard errors of the difference"
     )
-    heads = ("both", "linear", "forest")
+    heads = ("all", "linear", "forest", "kernel")
 
 
 class PhistPaper(StructuralMethod):
@@ -172,7 +181,7 @@ class PhistDeterministic(StructuralMethod):
     fixed: ClassVar[dict[str, Any]] = {"roots": "all"}
 
 
-METHODS: tuple[type[Method], ...] = (Phist, PhistLinear, PhistForest, PhistPaper, PhistSum, PhistDeterministic)
+METHODS: tuple[type[Method], ...] = (Phist, PhistLinear, PhistForest, PhistKernel, PhistPaper, PhistSum, PhistDeterministic)
 
 
 def _writable(folder: Path) -> Path | None:
@@ -229,7 +238,7 @@ def _chosen_of(model: "StructuralClassifier") -> dict[str, Any]:
 
 
 def _clearly_best(right: "dict[Head, NDArray[np.bool_]]") -> "Head":
-    """The first head, or the one with the greatest lead over it, where that is more than a standard error.
+    """The first head, or the one with the greatest lead over it, where that is more than two standard errors.
 
     Of graphs on which two heads differ, each is right on half if they are equally good: what one leads by then has a
     deviation of the square root of their number.
@@ -238,7 +247,7 @@ def _clearly_best(right: "dict[Head, NDArray[np.bool_]]") -> "Head":
     best, greatest = first, 0
     for head in others:
         lead = int(right[head].sum()) - int(right[first].sum())
-        if lead > greatest and lead**2 > (right[head] != right[first]).sum():
+        if lead > greatest and lead**2 > CLEARLY**2 * (right[head] != right[first]).sum():
             best, greatest = head, lead
     return best
 

@@ -48,7 +48,9 @@ Engine = Annotated[
 Head = Annotated[
     str,
     typer.Option(
-        metavar="|".join(HEADS), help="What classifies the embeddings: the paper's linear layer, extra trees, or the mean of both."
+        metavar="|".join(HEADS),
+        help="What classifies the embeddings: the paper's linear layer, extra trees, kernel ridge regression, "
+        "or the mean of all three.",
     ),
 ]
 TestFraction = Annotated[

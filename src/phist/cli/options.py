@@ -16,7 +16,7 @@ DATA_HELP = (
 )
 PANEL = "How the graphs are read"
 ENGINES = ("auto", "fused", "reference")  # phist.engine.choice.Engine, which would bring torch with it
-HEADS = ("linear", "forest", "both")  # phist.estimators.base.Head, likewise
+HEADS = ("linear", "forest", "kernel", "all")  # phist.estimators.base.Head, likewise
 
 Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)]
 Model = Annotated[Path, typer.Argument(help="A model folder made by 'phist fit' or save().", show_default=False)]

@@ -34,7 +34,7 @@ from phist.training.loop import Examples, fit_network
 from phist.training.model_folder import SavedModel, load_model, save_model
 from phist.training.presets import Preset, make_preset
 
-Head = Literal["linear", "forest", "both"]
+Head = Literal["linear", "forest", "kernel", "all"]
 
 
 class StructuralEstimator(BaseEstimator):  # type: ignore[misc]

@@ -80,11 +80,14 @@ def _network_lines(network: StructuralNetwork) -> list[str]:
 def _head_line(parameters: dict[str, Any]) -> str:
     if parameters["head"] == "linear":
         return "head: linear"
+    kernel = "kernel ridge regression on embeddings of nodes"
+    if parameters["head"] == "kernel":
+        return f"head: {kernel}"
     forest = make_forest_config(parameters["forest"])
     own = (
         "the network's own training graphs"
         if forest.folds == 1
         else f"{forest.folds} further networks, each trained without a fold"
     )
-    beside = "linear, and " if parameters["head"] == "both" else ""
+    beside = f"the mean of a linear one, {kernel}, and " if parameters["head"] == "all" else ""
     return f"head: {beside}forests of {forest.trees} extra trees on embeddings of {own}"

@@ -14,14 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from phist.errors import ConfigError
 from phist.estimators.base import Head, StructuralEstimator
 from phist.estimators.examples import Array, as_labelled, make_examples
+from phist.estimators.features import Features, n_node_level
 from phist.estimators.forest import ForestConfig, ForestHead, fold_numbers, forest_features, grow_trees, make_forest_config
 from phist.estimators.forest_file import FOREST, pack_forest, unpack_forest
+from phist.estimators.kernel_head import KernelHead
 from phist.estimators.trees import Trees
 from phist.graphs.convert import as_graphset
 from phist.training.checkpoint import State
 from phist.training.loop import Examples
 from phist.training.model_folder import read_tensors
 
+KERNEL = "kernel.safetensors"
+WITH_FOREST, WITH_KERNEL = ("forest", "all"), ("kernel", "all")
 _SMALLEST = 1e-6  # probability; less than any forest in use can tell apart
 
 
@@ -52,8 +56,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         checkpoint: a file in which training can be resumed after a kill.
         device: where to compute; a CUDA device if there is one, unless given.
         progress: whether to show a progress bar; on a terminal, unless given.
-        head: ``"linear"``, the paper's; ``"forest"``, extra trees on the trained network's embeddings of graphs and nodes; or
-            ``"both"``, the mean of their probabilities.
+        head: ``"linear"``, the paper's; ``"forest"``, extra trees on the trained network's embeddings of graphs and nodes;
+            ``"kernel"``, kernel ridge regression on those of nodes; or ``"all"``, the mean of the probabilities of the three.
         forest: fields of `ForestConfig`, for the forest head.
 
     Example:
@@ -77,17 +81,24 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         graphs, labels = as_labelled(X, y)
         forest = make_forest_config(self.forest)  # what is wrong with it is said before anything is trained
         self._fit_network(graphs, labels, sample_weight, validation)
-        self.__dict__.pop("forest_", None)  # of an earlier fit
-        if self.head != "linear":
-            examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
-            self.forest_ = ForestHead(tuple(self._grow_parts(examples, forest)), forest)
+        for further in ("forest_", "kernel_"):  # of an earlier fit
+            self.__dict__.pop(further, None)
+        examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
+        features = Features(self, examples.graphs)
+        if self.head in WITH_FOREST:
+            self.forest_ = ForestHead(tuple(self._grow_parts(examples, features, forest)), forest)
+        if self.head in WITH_KERNEL:
+            self.kernel_ = KernelHead.fit(features.node_level(), examples.targets, examples.weights, len(self.classes_), self.seed_)
         return self
 
-    def _grow_parts(self, examples: Examples, config: ForestConfig) -> Iterator[tuple[StructuralEstimator, Trees]]:
+    def _grow_parts(
+        self, examples: Examples, features: Features, config: ForestConfig
+    ) -> Iterator[tuple[StructuralEstimator, Trees]]:
         for number, estimator in enumerate(self._embedders(examples, config.folds)):
-            features = forest_features(estimator, examples.graphs, config)
+            own = features if estimator is self else Features(estimator, examples.graphs)
             n_classes, seed = len(self.classes_), self.seed_ + number
-            yield estimator, grow_trees(features, examples.targets, examples.weights, n_classes, config.trees, seed)
+            seen = forest_features(own, config)
+            yield estimator, grow_trees(seen, examples.targets, examples.weights, n_classes, config.trees, seed)
 
     def _embedders(self, examples: Examples, folds: int) -> Iterator[StructuralEstimator]:
         """Estimators with the networks to grow forests on: this one, or one for each fold that was trained without it."""
@@ -113,27 +124,27 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
-        if self.head == "linear":
-            return _softmax(self._logits(X))
-        forest, graphs = self._forest_head(), as_graphset(X)
-        if self.head == "forest":
-            return forest.predict_proba(graphs)
-        embeddings = self.transform(graphs)
-        shared = embeddings if forest.config.folds == 1 else None  # else each forest has a network of its own
-        probabilities: NDArray[np.float64] = (_softmax(self._read(embeddings)) + forest.predict_proba(graphs, shared)) / 2
-        return probabilities
+        features = Features(self, as_graphset(X))
+        heads = ("linear", "forest", "kernel") if self.head == "all" else (self.head,)
+        mean: NDArray[np.float64] = np.mean([self._probabilities_by(head, features) for head in heads], axis=0)
+        return mean
+
+    def _probabilities_by(self, head: str, features: Features) -> NDArray[np.float64]:
+        check_is_fitted(self, "network_")
+        if head == "linear":
+            probabilities: NDArray[np.float64] = softmax(self._read(features.embeddings).astype(np.float64), axis=1)
+            return probabilities
+        if not hasattr(self, f"{head}_"):
+            raise ConfigError(f'this model was fitted without a {head} head; fit it again with head="{self.head}"')
+        if head == "forest":
+            return self.forest_.predict_proba(features)
+        return self.kernel_.predict_proba(features.node_level())
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each graph."""
         most_probable = (self._logits(X) if self.head == "linear" else self.predict_proba(X)).argmax(1)
         classes: Array = self.classes_[most_probable]
         return classes
-
-    def _forest_head(self) -> ForestHead:
-        check_is_fitted(self, "network_")
-        if not hasattr(self, "forest_"):
-            raise ConfigError(f'this model was fitted with head="linear" and has no forest; fit it again with head="{self.head}"')
-        return self.forest_
 
     def _logits(self, X: Any) -> NDArray[np.float32]:
         return self._read(self.transform(X))
@@ -145,21 +156,24 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         return scores
 
     def _further_files(self) -> Mapping[str, State]:
-        return {FOREST: pack_forest(self.forest_, self)} if hasattr(self, "forest_") else {}
+        files: dict[str, State] = {}
+        if hasattr(self, "forest_"):
+            files[FOREST] = pack_forest(self.forest_, self)
+        if hasattr(self, "kernel_"):
+            files[KERNEL] = {name: torch.from_numpy(array) for name, array in self.kernel_.to_arrays().items()}
+        return files
 
     def _restore_further(self, folder: Path) -> None:
-        if self.head != "linear" or (folder / FOREST).exists():
+        if self.head in WITH_FOREST or (folder / FOREST).exists():
             self.forest_ = unpack_forest(read_tensors(folder, FOREST), self)
+        if self.head in WITH_KERNEL or (folder / KERNEL).exists():
+            arrays = {name: tensor.numpy() for name, tensor in read_tensors(folder, KERNEL).items()}
+            self.kernel_ = KernelHead.from_arrays(arrays, n_node_level(self), len(self.classes_))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
         graphs, labels = as_labelled(X, y)
         return float(np.average(self.predict(graphs) == labels, weights=sample_weight))
-
-
-def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
-    probabilities: NDArray[np.float64] = softmax(logits.astype(np.float64), axis=1)
-    return probabilities
 
 
 def _log_probabilities(probabilities: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -8,13 +8,11 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
 from phist.errors import ConfigError
+from phist.estimators.features import Features, n_both_levels, n_graph_level
 from phist.estimators.trees import Trees
-from phist.graphs.graphset import GraphSet
 
 if TYPE_CHECKING:
     from phist.estimators.base import StructuralEstimator
-
-Embeddings = NDArray[np.float32]  # (graphs, m_graph)
 
 
 @dataclass(frozen=True)
@@ -63,33 +61,24 @@ class ForestHead:
     parts: tuple[tuple["StructuralEstimator", Trees], ...]
     config: ForestConfig
 
-    def predict_proba(self, graphs: GraphSet, embeddings: Embeddings | None = None) -> NDArray[np.float64]:
-        """The mean over forests: (graphs, classes).
-
-        Args:
-            embeddings: of ``graphs`` by the network of the only part, where they are at hand already.
-        """
-        shares = [trees.predict_proba(forest_features(own, graphs, self.config, embeddings)) for own, trees in self.parts]
+    def predict_proba(self, features: Features) -> NDArray[np.float64]:
+        """The mean over forests: (graphs, classes)."""
+        shares = []
+        for estimator, trees in self.parts:
+            own = features if estimator is features.estimator else Features(estimator, features.graphs)
+            shares.append(trees.predict_proba(forest_features(own, self.config)))
         mean: NDArray[np.float64] = np.mean(shares, axis=0)
         return mean
 
 
-def forest_features(
-    estimator: "StructuralEstimator", graphs: GraphSet, config: ForestConfig, embeddings: Embeddings | None = None
-) -> NDArray[np.float32]:
-    """Graph embeddings, logarithms of the numbers of nodes and edges, and moments of node embeddings: (graphs, features)."""
-    embeddings = estimator.transform(graphs) if embeddings is None else embeddings
-    sizes = np.log1p(np.stack([graphs.node_counts(), graphs.edge_counts()], axis=1)).astype(np.float32)
-    columns = [embeddings, sizes]
-    if config.nodes:
-        columns.append(estimator.node_moments(graphs))
-    return np.concatenate(columns, axis=1)
+def forest_features(features: Features, config: ForestConfig) -> NDArray[np.float32]:
+    """What the trees see: (graphs, features)."""
+    return features.both_levels() if config.nodes else features.graph_level()
 
 
-def n_features_of(estimator: "StructuralEstimator", config: ForestConfig) -> int:
+def n_forest_features(estimator: "StructuralEstimator", config: ForestConfig) -> int:
     """Columns of `forest_features`."""
-    network = estimator.network_
-    return int(network.f_graph.out_channels + 2 + 2 * network.f_node.out_channels * config.nodes)
+    return n_both_levels(estimator) if config.nodes else n_graph_level(estimator)
 
 
 def grow_trees(

@@ -7,7 +7,7 @@ import torch
 from sklearn.base import clone
 
 from phist.errors import ModelFileError
-from phist.estimators.forest import ForestConfig, ForestHead, make_forest_config, n_features_of
+from phist.estimators.forest import ForestConfig, ForestHead, make_forest_config, n_forest_features
 from phist.estimators.trees import Trees
 from phist.training.checkpoint import State
 from phist.training.history import History
@@ -44,7 +44,7 @@ def unpack_forest(state: State, owner: "StructuralEstimator") -> ForestHead:
 
 def _unpack_part(part: State, owner: "StructuralEstimator", config: ForestConfig) -> "tuple[StructuralEstimator, Trees]":
     arrays = {name: tensor.numpy() for name, tensor in _below(part, "trees.").items()}
-    trees = Trees.from_arrays(arrays, n_features_of(owner, config), len(owner.classes_))
+    trees = Trees.from_arrays(arrays, n_forest_features(owner, config), len(owner.classes_))
     weights = _below(part, "network.")
     return (_with_network(owner, weights, part) if weights else owner), trees
 

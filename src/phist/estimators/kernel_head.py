@@ -1,0 +1,122 @@
+"""The kernel head: ridge regression of the classes on nodes' embeddings, by a gaussian kernel."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from sklearn.metrics.pairwise import rbf_kernel
+
+from phist.errors import ModelFileError
+
+RIDGES = tuple(np.geomspace(0.01, 100, 9).tolist())
+MOST_GRAPHS = 4000  # to compare with: their similarities take 128 MB, and time grows with the cube
+_AT_ONCE = 1024  # rows whose similarities are in memory together
+_LEAST = 1e-3  # probability: a regression may go below zero, and is never that certain
+_KINDS = {"centre": np.float32, "scale": np.float32, "rows": np.float32, "coefficients": np.float64, "prior": np.float64}
+
+
+@dataclass(frozen=True)
+class KernelHead:
+    """Classes as a sum of gaussians around training graphs.
+
+    Every class has an indicator, one on its own training graphs and zero on others; the sum is fitted to it by least squares with a
+    penalty, the ridge. Which ridge is best is asked of the training graphs, each left out in turn: for this kind of
+    regression there is a formula, and nothing has to be fitted again.
+
+    Attributes:
+        centre, scale: (features): what standardises them.
+        rows: (graphs, features): the training graphs, standardised; a gaussian's variance is half the number of features.
+        coefficients: (graphs, classes): the height of each gaussian.
+        prior: (classes): the mean of the indicators, from which the sum departs.
+    """
+
+    centre: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    rows: NDArray[np.float32]
+    coefficients: NDArray[np.float64]
+    prior: NDArray[np.float64]
+
+    @classmethod
+    def fit(
+        cls, features: NDArray[np.float32], targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
+    ) -> Self:
+        """Fit to graphs with such ``features``; of more than `MOST_GRAPHS` to some, drawn by ``seed``."""
+        kept = np.flatnonzero(weights > 0)
+        if len(kept) > MOST_GRAPHS:
+            kept = np.sort(np.random.default_rng(seed).choice(kept, MOST_GRAPHS, replace=False))
+        counts = weights[kept].astype(np.float64) / weights[kept].mean()
+        centre, spread = features[kept].mean(0), features[kept].std(0)
+        scale = np.where(spread > 0, spread, np.float32(1))
+        rows = (features[kept] - centre) / scale
+        indicators = np.eye(n_classes)[targets[kept]]
+        prior = np.average(indicators, axis=0, weights=counts)
+        coefficients = _ridge_regression(_similarities(rows, rows), indicators - prior, counts)
+        return cls(centre, scale, rows, coefficients, prior)
+
+    def predict_proba(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """What the regression says of each class, as probabilities: (graphs, classes)."""
+        rows = (features - self.centre) / self.scale
+        values = np.empty((len(rows), len(self.prior)))
+        for begin in range(0, len(rows), _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
+            values[part] = self.prior + _similarities(rows[part], self.rows) @ self.coefficients
+        positive = np.maximum(values, _LEAST)
+        probabilities: NDArray[np.float64] = positive / positive.sum(1, keepdims=True)
+        return probabilities
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """By name, ready to be saved."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int, n_classes: int) -> Self:
+        """The inverse of `to_arrays`; arrays that are no such head, or one of other features or classes, are a `ModelFileError`."""
+        n_rows = len(arrays["rows"]) if arrays.get("rows") is not None and arrays["rows"].ndim else 0
+        shapes = {
+            "centre": (n_features,),
+            "scale": (n_features,),
+            "rows": (n_rows, n_features),
+            "coefficients": (n_rows, n_classes),
+            "prior": (n_classes,),
+        }
+        for name, kind in _KINDS.items():
+            found = arrays.get(name)
+            if found is None or found.dtype != kind or found.shape != shapes[name]:
+                given = "missing" if found is None else f"{found.dtype} of shape {found.shape}"
+                needed = f"{np.dtype(kind)} of shape {shapes[name]}"
+                raise ModelFileError(f"the kernel head's {name!r} is {given}; {needed} is needed: save the model again")
+            if not np.isfinite(found).all() or (name == "scale" and (found <= 0).any()):
+                raise ModelFileError(f"the kernel head's {name!r} holds values that it cannot have; save the model again")
+        return cls(**{name: arrays[name] for name in _KINDS})
+
+
+def _similarities(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Gaussian, one for equal rows: (rows, others)."""
+    similar: NDArray[np.float64] = rbf_kernel(rows.astype(np.float64), others.astype(np.float64), gamma=1 / rows.shape[1])
+    return similar
+
+
+def _ridge_regression(
+    similar: NDArray[np.float64], values: NDArray[np.float64], counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Coefficients with the ridge that predicts best what is left out: (graphs, classes).
+
+    With W the diagonal of counts and K the similarities, coefficients are (K + ridge · W⁻¹)⁻¹ times the values; what such a
+    regression without graph i misses i's values by is coefficient i over entry (i, i) of the inverse.
+    """
+    root = np.sqrt(counts)[:, None]
+    eigenvalues, vectors = eigh(root * similar * root.T, overwrite_a=True, check_finite=False)
+    projected = vectors.T @ (root * values)
+    squares = vectors**2
+    best, least = np.zeros_like(values), np.inf
+    for ridge in RIDGES:
+        inverse = 1 / (eigenvalues + ridge)
+        coefficients = root * (vectors @ (inverse[:, None] * projected))
+        missed = coefficients / (counts * (squares @ inverse))[:, None]
+        error = float(np.average((missed**2).sum(1), weights=counts))
+        if error < least:
+            best, least = coefficients, error
+    return best
