@@ -15,7 +15,7 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 STUDIES = sorted(path.stem for path in EXPERIMENTS.glob("*.toml"))
 KERNELS = {"wl-subtree", "wl-shortest-path", "svm-theta", "shortest-path", "pyramid-match", "graphlet-sampling"}
 RIVALS = {"ldp", "ltp", "spectrum", "majority", "size-only", "degree-histogram"}
-OURS = {"phist", "phist-linear", "phist-forest", "phist-sum", "phist-deterministic"}
+OURS = {"phist", "phist-linear", "phist-forest", "phist-kernel", "phist-sum", "phist-deterministic"}
 NETWORKS = {"gcn", "gin-0", "gin-eps", "sage", "sage-no-jk", "global-attention", "graclus", "set2set"}
 SIX = ("MUTAG", "ENZYMES", "PROTEINS", "IMDB-BINARY", "IMDB-MULTI", "NCI1")
 
