@@ -79,10 +79,10 @@ def test_stars_and_paths_are_told_apart(method, make_fold):
     ],
 )
 def test_a_head_alone_is_chosen_where_the_difference_is_clear(linear, forest, chosen):
-    both = "1111000000"[: len(linear)]
+    mean = "1111000000"[: len(linear)]
     right = {
         name: np.array([mark == "1" for mark in marks], bool)
-        for name, marks in (("all", both), ("linear", linear), ("forest", forest))
+        for name, marks in (("all", mean), ("linear", linear), ("forest", forest))
     }
     assert _clearly_best(right) == chosen
 

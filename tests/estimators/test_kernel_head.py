@@ -5,6 +5,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
 
 from phist import StructuralClassifier
 from phist.errors import ConfigError, ModelFileError
@@ -62,12 +63,15 @@ def test_probabilities_add_up_and_are_never_zero():
     assert found.min() > 0
 
 
-def test_a_weight_of_two_is_as_good_as_two_graphs():
+def test_a_graph_that_counts_twice_is_as_good_as_two(monkeypatch):
+    monkeypatch.setattr(kernel_head, "RIDGES", (0.3,))  # of two equal graphs one is left in, which is another choice of ridge
     features, targets, _ = drawn(40)
     twice = np.arange(40) < 15
-    weighted = KernelHead.fit(features, targets, np.where(twice, 2, 1).astype(np.float32), 3, seed=0)
     again = np.r_[np.arange(40), np.flatnonzero(twice)]
-    np.testing.assert_allclose(weighted.prior, np.bincount(targets[again], minlength=3) / len(again), rtol=1e-6)
+    values, similar = np.eye(3)[targets], rbf_kernel(features.astype(np.float64))
+    weighted = kernel_head._ridge_regression(similar.copy(), values, np.where(twice, 2.0, 1.0))
+    repeated = kernel_head._ridge_regression(similar[np.ix_(again, again)], values[again], np.ones(len(again)))
+    np.testing.assert_allclose(similar @ weighted, similar[:, again] @ repeated, atol=1e-9)
 
 
 def test_graphs_that_count_nothing_are_left_out():
@@ -148,13 +152,17 @@ def test_all_heads_together_give_the_mean_of_their_probabilities(fitted, graphs)
     assert np.isfinite(fitted.decision_function(graphs)).all()
 
 
-def test_together_they_look_at_the_graphs_once(fitted, graphs, monkeypatch):
+def test_heads_look_at_the_graphs_once_and_say_what_each_says_alone(fitted, graphs, monkeypatch):
+    alone = {head: fitted.set_params(head=head).predict_proba(graphs) for head in ("kernel", "all", "linear", "forest")}
     looks = []
     for name in ("transform", "node_moments"):
         plain = getattr(StructuralClassifier, name)
         monkeypatch.setattr(StructuralClassifier, name, lambda own, X, plain=plain, name=name: looks.append(name) or plain(own, X))
-    fitted.predict_proba(graphs)
+    found = fitted.set_params(head="all").predict_proba_by(alone, graphs)
     assert sorted(looks) == ["node_moments", "transform"]
+    assert list(found) == list(alone)
+    for head in alone:
+        np.testing.assert_array_equal(found[head], alone[head])
 
 
 @pytest.mark.parametrize("head", ["forest", "kernel", "all"])

@@ -1,4 +1,4 @@
-"""Our own methods: the network with our recipe under either head and under both, as printed, and its ablations."""
+"""Our own methods: the network with our recipe under each head and under all, as printed, and its ablations."""
 
 import hashlib
 import os
@@ -100,12 +100,9 @@ class StructuralMethod(Method):
     def _probabilities(self, heads: "tuple[Head, ...]", positions: NDArray[np.int64]) -> "dict[Head, NDArray[np.float64]]":
         """By each of ``heads``, the mean over networks: (graphs, classes)."""
         graphs, n_classes = self._task.graphs[positions], self._task.n_classes
-        found: dict[Head, NDArray[np.float64]] = {}
         with _torch_threads(self._task.threads):
-            for head in heads:
-                shares = [_class_probabilities(model.set_params(head=head), graphs, n_classes) for model in self._models]
-                found[head] = np.mean(shares, axis=0)
-        return found
+            shares = [_class_probabilities(model, heads, graphs, n_classes) for model in self._models]
+        return {head: np.mean([share[head] for share in shares], axis=0) for head in heads}
 
     def _notes(self) -> list[str]:
         notes = []
@@ -213,12 +210,15 @@ def _validation_of(task: Task) -> "tuple[Any, Any] | None":
     return (task.graphs[seen], task.labels_of(seen)) if len(seen) else None
 
 
-def _class_probabilities(model: "StructuralClassifier", graphs: GraphSet, n_classes: int) -> NDArray[np.float64]:
-    """With a column for every class, those that are missing in training included."""
-    probabilities = np.zeros((len(graphs), n_classes))
+def _class_probabilities(
+    model: "StructuralClassifier", heads: "tuple[Head, ...]", graphs: GraphSet, n_classes: int
+) -> "dict[Head, NDArray[np.float64]]":
+    """By each of ``heads``, with a column for every class, those that are missing in training included."""
+    found = {head: np.zeros((len(graphs), n_classes)) for head in heads}
     if len(graphs):
-        probabilities[:, model.classes_] = model.predict_proba(graphs)
-    return probabilities
+        for head, probabilities in model.predict_proba_by(heads, graphs).items():
+            found[head][:, model.classes_] = probabilities
+    return found
 
 
 def _history_of(model: "StructuralClassifier") -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """StructuralClassifier."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -25,6 +26,7 @@ from phist.training.loop import Examples
 from phist.training.model_folder import read_tensors
 
 KERNEL = "kernel.safetensors"
+SINGLE: tuple[Head, ...] = ("linear", "forest", "kernel")
 WITH_FOREST, WITH_KERNEL = ("forest", "all"), ("kernel", "all")
 _SMALLEST = 1e-6  # probability; less than any forest in use can tell apart
 
@@ -83,6 +85,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         self._fit_network(graphs, labels, sample_weight, validation)
         for further in ("forest_", "kernel_"):  # of an earlier fit
             self.__dict__.pop(further, None)
+        if self.head == "linear":
+            return self
         examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
         features = Features(self, examples.graphs)
         if self.head in WITH_FOREST:
@@ -124,21 +128,27 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
-        features = Features(self, as_graphset(X))
-        heads = ("linear", "forest", "kernel") if self.head == "all" else (self.head,)
-        mean: NDArray[np.float64] = np.mean([self._probabilities_by(head, features) for head in heads], axis=0)
-        return mean
+        return self.predict_proba_by((self.head,), X)[self.head]
 
-    def _probabilities_by(self, head: str, features: Features) -> NDArray[np.float64]:
+    def predict_proba_by(self, heads: Iterable[Head], X: Any) -> dict[Head, NDArray[np.float64]]:
+        """`predict_proba` by each of ``heads`` that the model was fitted with; the graphs are embedded once for all of them."""
         check_is_fitted(self, "network_")
-        if head == "linear":
-            probabilities: NDArray[np.float64] = softmax(self._read(features.embeddings).astype(np.float64), axis=1)
-            return probabilities
-        if not hasattr(self, f"{head}_"):
-            raise ConfigError(f'this model was fitted without a {head} head; fit it again with head="{self.head}"')
+        members = {head: SINGLE if head == "all" else (head,) for head in heads}
+        for head in members:
+            absent = [member for member in members[head] if member != "linear" and not hasattr(self, f"{member}_")]
+            if absent:
+                raise ConfigError(f'this model was fitted without a {absent[0]} head; fit it again with head="{head}"')
+        features = Features(self, as_graphset(X))
+        alone = {member: self._read_by(member, features) for member in dict.fromkeys(chain(*members.values()))}
+        return {head: np.mean([alone[member] for member in members[head]], axis=0) for head in members}
+
+    def _read_by(self, head: str, features: Features) -> NDArray[np.float64]:
         if head == "forest":
             return self.forest_.predict_proba(features)
-        return self.kernel_.predict_proba(features.node_level())
+        if head == "kernel":
+            return self.kernel_.predict_proba(features.node_level())
+        probabilities: NDArray[np.float64] = softmax(self._read(features.embeddings).astype(np.float64), axis=1)
+        return probabilities
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each graph."""
