@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from phist.errors import ModelFileError
 
 RIDGES = tuple(np.geomspace(0.01, 100, 9).tolist())
-MOST_GRAPHS = 4000  # to compare with: their similarities take 128 MB, and time grows with the cube
+MOST_GRAPHS = 4000  # to compare with: their similarities take 128 MB, a few times that in fitting; time grows with the cube
 _AT_ONCE = 1024  # rows whose similarities are in memory together
 _LEAST = 1e-3  # probability: a regression may go below zero, and is never that certain
 _KINDS = {"centre": np.float32, "scale": np.float32, "rows": np.float32, "coefficients": np.float64, "prior": np.float64}
@@ -108,7 +108,8 @@ def _ridge_regression(
     regression without graph i misses i's values by is coefficient i over entry (i, i) of the inverse.
     """
     root = np.sqrt(counts)[:, None]
-    eigenvalues, vectors = eigh(root * similar * root.T, overwrite_a=True, check_finite=False)
+    # Most eigenvalues are near zero, over which the driver that scipy would choose ("evr") takes a multiple of the time.
+    eigenvalues, vectors = eigh(root * similar * root.T, driver="evd", overwrite_a=True, check_finite=False)
     projected = vectors.T @ (root * values)
     squares = vectors**2
     best, least = np.zeros_like(values), np.inf
