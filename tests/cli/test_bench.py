@@ -129,6 +129,13 @@ def test_what_to_type_next_is_said_and_works(run, study):
     assert run("bench", "table", folder).exit_code == 0
 
 
+def test_records_elsewhere_are_looked_for_there(run, study, tmp_path):
+    elsewhere = tmp_path / "out"
+    told = run("bench", "run", study, "--jobs", 1, "--out", elsewhere).stdout.replace("\n", " ")
+    assert f"phist bench status {study} --out {elsewhere}" in told
+    assert "time left: none" in run("bench", "status", study, "--out", elsewhere).stdout
+
+
 def test_a_finished_study_has_no_time_left(run, study):
     assert "time left: unknown" in run("bench", "status", study).stdout
     run("bench", "run", study, "--jobs", 1)

@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -146,6 +147,28 @@ class Resumed(Cheat):
 def test_the_time_before_an_interruption_counts(add_method, make_cell):
     add_method(Resumed)
     assert 1000 <= run_cell(make_cell(method="resumed")).seconds < 1100
+
+
+class Clock:
+    now = 0.0
+
+
+class Compiled(Cheat):
+    name = "compiled"
+
+    def prepare(self):
+        Clock.now += 100
+
+    def fit(self, task):
+        Clock.now += 1
+        return super().fit(task)
+
+
+def test_what_is_prepared_once_on_a_machine_is_not_counted(add_method, make_cell, monkeypatch):
+    monkeypatch.setattr(time, "perf_counter", lambda: Clock.now)
+    add_method(Compiled)
+    assert run_cell(make_cell(method="compiled")).seconds == 1
+    assert Clock.now >= 101
 
 
 class Threads(Method):

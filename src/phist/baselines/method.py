@@ -72,6 +72,9 @@ class Method(ABC):
         """Why this method is not run on ``dataset``, or ``None`` if it is."""
         return None
 
+    def prepare(self) -> None:  # noqa: B027  # most have nothing to prepare
+        """Do what a machine has to do only once, such as compiling: no record's time counts it."""
+
     @abstractmethod
     def fit(self, task: Task) -> Self:
         """Learn from the training part, choose by the validation part, and fill ``account``."""

@@ -40,6 +40,12 @@ class StructuralMethod(Method):
         if options:  # so that a study with options nobody knows does not begin; without any, torch need not be loaded
             self._settings()
 
+    def prepare(self) -> None:
+        from phist.engine.compiling import prepare
+
+        if self._settings().estimator.get("engine") != "reference":
+            prepare()
+
     def fit(self, task: Task) -> Self:
         self._task = task
         self._checkpoints: list[Path] = []

@@ -91,6 +91,7 @@ def _run(cell: Cell, threads: int) -> Record:
         threads=threads,
     )
 
+    method.prepare()
     begin = time.perf_counter()
     method.fit(task)
     probabilities = np.asarray(method.predict(split.test.copy()), dtype=np.float64)

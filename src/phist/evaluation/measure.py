@@ -2,6 +2,7 @@
 
 import platform
 import resource
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,20 +12,36 @@ from pathlib import Path
 
 from phist import __version__
 
+SOURCES = Path(__file__).parents[1]
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "torch_geometric", "grakel")
 _MEGABYTE = 2**20
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Of phist, Python and whatever is installed of the libraries that compute."""
-    found = {"phist": __version__, "python": platform.python_version()}
+    """Of phist, Python and whatever is installed of the libraries that compute; of phist the commit too, where it has one."""
+    found = {"phist": __version__, **_commit(), "python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             continue
     return found
+
+
+def _commit() -> dict[str, str]:
+    """What phist's own sources are at, where they run from a checkout: between two releases the version says little."""
+    try:
+        _git("ls-files", "--error-unmatch", "__init__.py")  # not so where phist is installed below somebody else's checkout
+        changed = " with changes" if _git("status", "--porcelain", "--", ".") else ""
+        return {"commit": _git("rev-parse", "--short=12", "HEAD") + changed}
+    except (OSError, subprocess.SubprocessError):
+        return {}
+
+
+def _git(*words: str) -> str:
+    ended = subprocess.run(["git", *words], cwd=SOURCES, capture_output=True, text=True, check=True, timeout=10)
+    return ended.stdout.strip()
 
 
 def forget_peak_memory() -> None:
