@@ -1,6 +1,6 @@
 import pytest
 
-from phist.progress import SlowProgress
+from phist.progress import SlowProgress, waiting
 
 
 def drawn(capsys, patience, show=True):
@@ -25,3 +25,17 @@ def test_slow_work_shows_a_bar_on_standard_error(capsys):
 @pytest.mark.parametrize("show", [False, None])
 def test_no_bar_where_nobody_looks(capsys, show):
     assert drawn(capsys, patience=-1, show=show).err == ""
+
+
+@pytest.mark.parametrize(("show", "seen"), [(None, True), (True, True), (False, False)])
+def test_waiting_moves_on_a_terminal_unless_told_not_to(capsys, monkeypatch, show, seen):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # which rich takes for a terminal
+    with waiting("thinking", show):
+        pass
+    assert ("thinking" in capsys.readouterr().err) == seen
+
+
+def test_waiting_leaves_a_file_alone(capsys):
+    with waiting("thinking", True):
+        pass
+    assert capsys.readouterr().err == ""

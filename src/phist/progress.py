@@ -14,11 +14,16 @@ def somebody_looks(show: bool | None) -> bool:
     return sys.stderr.isatty() if show is None else show
 
 
-def waiting(what: str) -> "Status":
-    """Something that moves on a terminal while the work of a few seconds goes on; nothing where standard error is a file."""
+def waiting(what: str, show: bool | None = None) -> "Status":
+    """Something that moves on a terminal while the work of a few seconds goes on; nothing where standard error is a file.
+
+    Args:
+        what: what is going on, for people.
+        show: ``False`` for nothing on a terminal either.
+    """
     from rich.console import Console
 
-    return Console(stderr=True).status(what)
+    return Console(stderr=True, quiet=show is False).status(what)
 
 
 class SlowProgress:

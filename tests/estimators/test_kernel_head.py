@@ -165,6 +165,14 @@ def test_heads_look_at_the_graphs_once_and_say_what_each_says_alone(fitted, grap
         np.testing.assert_array_equal(found[head], alone[head])
 
 
+@pytest.mark.parametrize(("progress", "told"), [(None, True), (False, False)])
+def test_who_waits_for_heads_is_told_what_is_going_on(graphs, capsys, monkeypatch, progress, told):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # which rich takes for a terminal
+    small("all", progress=progress).fit(graphs)
+    seen = capsys.readouterr().err
+    assert [work in seen for work in ("growing the forest", "fitting the kernel head")] == [told, told]
+
+
 @pytest.mark.parametrize("head", ["forest", "kernel", "all"])
 def test_a_head_that_is_not_there_says_so(graphs, head):
     model = small("linear").fit(graphs).set_params(head=head)

@@ -21,6 +21,7 @@ from phist.estimators.forest_file import FOREST, pack_forest, unpack_forest
 from phist.estimators.kernel_head import KernelHead
 from phist.estimators.trees import Trees
 from phist.graphs.convert import as_graphset
+from phist.progress import waiting
 from phist.training.checkpoint import State
 from phist.training.loop import Examples
 from phist.training.model_folder import read_tensors
@@ -92,7 +93,9 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         if self.head in WITH_FOREST:
             self.forest_ = ForestHead(tuple(self._grow_parts(examples, features, forest)), forest)
         if self.head in WITH_KERNEL:
-            self.kernel_ = KernelHead.fit(features.node_level(), examples.targets, examples.weights, len(self.classes_), self.seed_)
+            seen = features.node_level()
+            with waiting("fitting the kernel head", self.progress):
+                self.kernel_ = KernelHead.fit(seen, examples.targets, examples.weights, len(self.classes_), self.seed_)
         return self
 
     def _grow_parts(
@@ -102,7 +105,9 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
             own = features if estimator is self else Features(estimator, examples.graphs)
             n_classes, seed = len(self.classes_), self.seed_ + number
             seen = forest_features(own, config)
-            yield estimator, grow_trees(seen, examples.targets, examples.weights, n_classes, config.trees, seed)
+            with waiting("growing the forest", self.progress):
+                trees = grow_trees(seen, examples.targets, examples.weights, n_classes, config.trees, seed)
+            yield estimator, trees
 
     def _embedders(self, examples: Examples, folds: int) -> Iterator[StructuralEstimator]:
         """Estimators with the networks to grow forests on: this one, or one for each fold that was trained without it."""
