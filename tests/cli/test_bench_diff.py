@@ -22,9 +22,21 @@ def test_means_differences_and_what_only_one_has_are_shown(run, folders):
 def test_json_holds_the_same(run, folders):
     content = json.loads(run("bench", "diff", *folders, "--json").stdout)
     change = next(change for change in content["changes"] if change["method"] == "phist")
+    assert change["repeated"] == {"otherwise": 35, "tested": 200}
     assert change["difference"]["mean"] == pytest.approx(17.5)
     assert change["difference"]["paired"] is True
     assert {change["method"]: change["a"] is None for change in content["changes"]} == {"phist": False, "ldp": False, "gcn": True}
+
+
+def test_a_study_that_was_repeated_to_the_letter_shows_it(run, folders):
+    shown = run("bench", "diff", folders[0], folders[0]).stdout
+    assert "0 of 200" in shown
+    assert "35 of 200" in run("bench", "diff", *folders).stdout
+
+
+def test_other_cells_are_no_repetition(run, tmp_path):
+    seeds = [write_records(tmp_path / str(seed), make_records([10] * 10, seed=seed)) for seed in (0, 1)]
+    assert "otherwise:" not in run("bench", "diff", *seeds).stdout
 
 
 def test_other_protocols_are_told(run, tmp_path):

@@ -1,5 +1,6 @@
 """phist bench diff"""
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,9 @@ B = Annotated[Path, typer.Argument(metavar="B", help="Another, which is compared
 
 def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = None, as_json: Json = False) -> None:
     """Compare two folders of records, method by method and dataset by dataset: means, differences, what only one of them has.
+
+    Where both have the very same cells, as when a study is repeated, the
+    last column counts the graphs that are classified otherwise.
 
     Examples:
       phist bench diff experiments/paper experiments/new
@@ -42,6 +46,8 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
         screen.print("[n/m]: so many of the folds are there; differences are of those that both have")
     if any(change.difference and not change.paired for change in changes):
         screen.print("(unpaired): the splits differ, so that folds could not be compared one by one")
+    if any(change.repeated for change in changes):
+        screen.print("otherwise: of the graphs that both tested in the same cells, those classified otherwise in B")
     if warning:
         screen.print(warning)
 
@@ -49,9 +55,12 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
 def _show(changes: "list[Change]") -> None:
     from rich.table import Table
 
-    table = Table("dataset", "method", "A", "B", "B minus A", box=None, pad_edge=False)
-    for change in changes:
-        table.add_row(change.dataset, change.label, _mean(change.before), _mean(change.after), _difference(change))
+    table = Table("", "A", "B", "B minus A", "otherwise", box=None, pad_edge=False)
+    for dataset, own in groupby(changes, key=lambda change: change.dataset):
+        table.add_row(dataset, style="bold")
+        for change in own:
+            means = _mean(change.before), _mean(change.after)
+            table.add_row(f"  {change.label}", *means, _difference(change), _repeated(change))
     console().print(table, soft_wrap=False)
 
 
@@ -75,8 +84,13 @@ def _difference(change: "Change") -> str:
     return f"{found.mean:+.1f} [{found.low:.1f}, {found.high:.1f}]{unpaired}"
 
 
+def _repeated(change: "Change") -> str:
+    found = change.repeated
+    return "" if found is None else f"{found.others} of {found.tested}"
+
+
 def _plain(change: "Change") -> dict[str, Any]:
-    found = change.difference
+    found, repeated = change.difference, change.repeated
     return {
         "method": change.label,
         "dataset": change.dataset,
@@ -85,6 +99,7 @@ def _plain(change: "Change") -> dict[str, Any]:
         "difference": None
         if found is None
         else {"mean": found.mean, "low": found.low, "high": found.high, "paired": change.paired},
+        "repeated": None if repeated is None else {"otherwise": repeated.others, "tested": repeated.tested},
     }
 
 

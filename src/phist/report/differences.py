@@ -44,6 +44,14 @@ def difference_table(study: Study, against: str) -> Table:
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """How far two runs of the same cells agree: graphs that are classified otherwise, of all that were tested."""
+
+    others: int
+    tested: int
+
+
+@dataclass(frozen=True)
 class Change:
     """One method on one dataset in two studies; a side that has no records of it is none."""
 
@@ -61,6 +69,19 @@ class Change:
     @property
     def paired(self) -> bool:
         return compare(self.after, self.before) is not None
+
+    @property
+    def repeated(self) -> Repeated | None:
+        """What came out the same of the cells that both have."""
+        if self.before is None or self.after is None:
+            return None
+        known = {record.hash: record.outcome for record in self.before.records}
+        pairs = [(known[record.hash], record.outcome) for record in self.after.records if record.hash in known]
+        outcomes = [(first.predicted, second.predicted) for first, second in pairs if first and second]
+        if not outcomes:
+            return None
+        others = sum(one != other for first, second in outcomes for one, other in zip(first, second, strict=True))
+        return Repeated(others, sum(len(first) for first, _ in outcomes))
 
 
 def compare_studies(before: Study, after: Study) -> list[Change]:
