@@ -2,12 +2,14 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
 import typer.main
 
 from phist.cli.app import app
+from phist.evaluation.spec_file import parse_spec
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,6 +36,13 @@ def test_python_examples_run(document, tmp_path, monkeypatch):
     for code in blocks(document, "python"):
         exec(compile(code, document.name, "exec"), names)
     assert names
+
+
+def test_the_study_that_is_shown_is_one():
+    content = tomllib.loads(blocks(ROOT / "docs" / "study.md", "toml")[0])
+    spec = parse_spec(content, ROOT)
+    assert len(spec.cells()) == 10 * 10
+    assert {run.label: dict(run.options) for run in spec.runs}["phist-long"] == {"epochs": 200}
 
 
 @pytest.mark.parametrize("words", list(commands()))

@@ -109,11 +109,19 @@ def wait_for_records(folder, count, process):
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("verb", ["run", "status"])
+@pytest.mark.parametrize("verb", ["run", "status", "methods"])
 def test_help_of_every_verb_has_examples(run, verb):
     text = run("bench", verb, "--help").stdout
     assert "Examples:" in text
     assert f"phist bench {verb}" in text
+
+
+def test_every_method_is_listed_with_its_rule(run):
+    listed = {row["name"]: row for row in json.loads(run("bench", "methods", "--json").stdout)}
+    assert list(listed) == ["majority", "slow-majority"]
+    assert listed["majority"]["selection"] == Majority.selection
+    shown = run("bench", "methods").stdout
+    assert "floors" in shown and "slow-majority" in shown and Majority.selection in shown
 
 
 def test_a_study_is_run_and_recorded_beside_its_file(run, study):

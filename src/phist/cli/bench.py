@@ -3,11 +3,12 @@
 import typer
 
 from phist.cli.bench_diff import diff
+from phist.cli.bench_methods import methods
 from phist.cli.bench_report import report
 from phist.cli.bench_run import run
 from phist.cli.bench_status import status
 from phist.cli.bench_table import table
 
 bench_app = typer.Typer(no_args_is_help=True, help="Studies: many methods on many datasets, fairly compared and fully recorded.")
-for verb in (run, status, table, report, diff):
+for verb in (run, status, table, report, diff, methods):
     bench_app.command()(verb)
