@@ -139,9 +139,9 @@ def test_what_to_type_next_is_said_and_works(run, study):
 
 def test_records_elsewhere_are_looked_for_there(run, study, tmp_path):
     elsewhere = tmp_path / "out"
-    told = run("bench", "run", study, "--jobs", 1, "--out", elsewhere).stdout.replace("\n", " ")
-    assert f"phist bench status {study} --out {elsewhere}" in told
-    assert "time left: none" in run("bench", "status", study, "--out", elsewhere).stdout
+    told = run("bench", "run", study, "--jobs", 1, "--out", elsewhere, "--no-duplicates").stdout.replace("\n", " ")
+    assert f"phist bench status {study} --out {elsewhere} --no-duplicates" in told
+    assert "time left: none" in run("bench", "status", study, "--out", elsewhere, "--no-duplicates").stdout
 
 
 def test_a_finished_study_has_no_time_left(run, study):

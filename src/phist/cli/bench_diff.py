@@ -55,12 +55,13 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
 def _show(changes: "list[Change]") -> None:
     from rich.table import Table
 
-    table = Table("", "A", "B", "B minus A", "otherwise", box=None, pad_edge=False)
+    again = ["otherwise"] if any(change.repeated for change in changes) else []
+    table = Table("", "A", "B", "B minus A", *again, box=None, pad_edge=False)
     for dataset, own in groupby(changes, key=lambda change: change.dataset):
         table.add_row(dataset, style="bold")
         for change in own:
             means = _mean(change.before), _mean(change.after)
-            table.add_row(f"  {change.label}", *means, _difference(change), _repeated(change))
+            table.add_row(f"  {change.label}", *means, _difference(change), *(_repeated(change) for _ in again))
     console().print(table, soft_wrap=False)
 
 

@@ -74,8 +74,8 @@ def run(
         except KeyboardInterrupt as error:
             screen.print(f"Stopped; {progress.finished} cells were recorded in {folder}. Type the same command to go on")
             raise typer.Exit(130) from error
-    place = "" if out is None else f" --out {out}"
-    screen.print(f"Recorded in {folder}. Next:\n  phist bench status {study}{place}\n  phist bench table {folder}")
+    same = ("" if out is None else f" --out {out}") + (" --no-duplicates" if no_duplicates else "")
+    screen.print(f"Recorded in {folder}. Next:\n  phist bench status {study}{same}\n  phist bench table {folder}")
     _tell_failures(records)
 
 
