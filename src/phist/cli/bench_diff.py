@@ -53,10 +53,10 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
 
 
 def _show(changes: "list[Change]") -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     again = ["otherwise"] if any(change.repeated for change in changes) else []
-    table = Table("", "A", "B", "B minus A", *again, box=None, pad_edge=False)
+    table = Table(Column("", no_wrap=True), "A", "B", "B minus A", *again, box=None, pad_edge=False)
     for dataset, own in groupby(changes, key=lambda change: change.dataset):
         table.add_row(dataset, style="bold")
         for change in own:
