@@ -1,5 +1,7 @@
+import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -11,7 +13,14 @@ from phist.evaluation.measure import forget_peak_memory, limited_threads, peak_m
 
 
 def test_versions_name_what_computes():
-    assert {"phist", "python", "torch", "numpy", "scipy", "scikit-learn"} <= set(versions())
+    assert {"phist", "processor", "python", "torch", "numpy", "scipy", "scikit-learn"} <= set(versions())
+    assert all(versions().values())
+
+
+def test_a_processor_without_a_name_is_told_by_its_kind(monkeypatch):
+    monkeypatch.setattr(Path, "read_text", lambda path: "processor : 0\nBogoMIPS : 50\n")
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    assert measure._processor() == platform.machine()
 
 
 @pytest.fixture

@@ -19,8 +19,12 @@ _MEGABYTE = 2**20
 
 @cache
 def versions() -> dict[str, str]:
-    """Of phist, Python and whatever is installed of the libraries that compute; of phist the commit too, where it has one."""
-    found = {"phist": __version__, **_commit(), "python": platform.python_version()}
+    """Of phist, Python and whatever is installed of the libraries that compute.
+
+    With them the commit that phist is at, where it has one, and the processor: libraries choose their loops by it, which decides
+    the last digits of sums.
+    """
+    found = {"phist": __version__, **_commit(), "processor": _processor(), "python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = version(package)
@@ -42,6 +46,14 @@ def _commit() -> dict[str, str]:
 def _git(*words: str) -> str:
     ended = subprocess.run(["git", *words], cwd=SOURCES, capture_output=True, text=True, check=True, timeout=10)
     return ended.stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):  # not Linux, or a processor that Linux has no name for
+        return platform.processor() or platform.machine()
 
 
 def forget_peak_memory() -> None:

@@ -49,7 +49,7 @@ class Record:
         seconds: wall time of fit and predict.
         peak_memory: of the process while the cell ran, in megabytes.
         threads: cores the method was allowed.
-        versions: of phist, Python and the libraries that compute.
+        versions: of phist, Python and the libraries that compute; commit and processor beside them.
         finished: when, in UTC.
     """
 
