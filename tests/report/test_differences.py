@@ -33,6 +33,11 @@ def test_the_table_leaves_out_the_method_itself():
     assert [row.label for row in table.rows] == ["wl-subtree", "gcn", "ldp", "majority"]
 
 
+def test_the_table_can_keep_to_a_few_others():
+    table = difference_table(make_study(make_study_records()), "phist", others=("ldp", "gcn"))
+    assert [row.label for row in table.rows] == ["gcn", "ldp"]
+
+
 def test_the_table_says_when_there_is_nothing_to_compare():
     assert "no records of phist" in difference_table(make_study([make_record("ldp")]), "phist").legend[0]
 

@@ -18,11 +18,13 @@ from phist.report.study import Study, load_study
 from phist.report.summary import OURS, summary_markdown
 from phist.report.tables import NO_RECORDS, generalisation_table, main_table
 
+WHOLE, ABLATIONS = "phist-linear", ("phist-sum", "phist-deterministic")  # one network under the linear head each
 BLOCKS: dict[str, Callable[[Study], str]] = {
     "summary": summary_markdown,
     "main": lambda study: to_markdown(main_table(study)),
     "generalisation": lambda study: to_markdown(generalisation_table(study)),
     "differences": lambda study: to_markdown(difference_table(study, OURS)),
+    "ablations": lambda study: to_markdown(difference_table(study, WHOLE, ABLATIONS)),
     "ranks": lambda study: to_markdown(ranks_table(study)),
 }
 _BLOCK = re.compile(r"(<!-- results:begin (\S+) (\S[^\n]*?) -->\n)(.*?)(<!-- results:end -->)", re.DOTALL)

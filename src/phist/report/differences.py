@@ -1,5 +1,6 @@
 """How much better or worse: differences of methods and of studies, with intervals, paired over folds."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,17 +28,17 @@ def compare(first: Result | None, second: Result | None) -> Difference | None:
     return paired_difference(ours, theirs, test_to_training=TEST_TO_TRAINING)
 
 
-def difference_table(study: Study, against: str) -> Table:
-    """The chosen method's accuracy minus that of every other, in points: positive where it is better."""
+def difference_table(study: Study, against: str, others: Collection[str] | None = None) -> Table:
+    """The chosen method's accuracy minus that of every other, or of ``others`` only, in points: positive where it is better."""
     title = f"{against} minus others: difference of test accuracies in points, with intervals"
     if against not in study.labels:
-        others = f"; there are some of {', '.join(study.labels)}" if study.labels else ""
-        return Table("differences", title, (), (), (), (f"There are no records of {against}{others}.",))
+        known = f"; there are some of {', '.join(study.labels)}" if study.labels else ""
+        return Table("differences", title, (), (), (), (f"There are no records of {against}{known}.",))
     columns = [result.dataset for dataset in study.datasets for result in study.measured(dataset) if result.label == against]
     rows = []
     for label in study.labels:
         found = [compare(study.result(against, dataset), study.result(label, dataset)) for dataset in columns]
-        if label != against and any(found):
+        if label != against and (others is None or label in others) and any(found):
             rows.append(Row(label, study.family(label), tuple(map(_entry, found))))
     legend = (f"Positive where {against} is better. Intervals: {ABOUT}",)
     return Table("differences", title, tuple(columns), tuple(rows), (), legend)
