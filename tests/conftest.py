@@ -5,7 +5,10 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny tensors: threads that wait for each other cost more than they give
 
+import numpy as np
 import pytest
+
+from phist.graphs.packing import pack
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +30,19 @@ def private_cache(tmp_path_factory):
         folder = tmp_path_factory.mktemp("cache")
         patch.setenv("PHIST_CACHE", str(folder))
         yield folder
+
+
+def odd_graphs(n_graphs=20):
+    """Graphs of every awkward kind, each many times: one node, nodes without edges, one edge, a star, a path and a node apart."""
+    kinds = [(1, []), (3, []), (2, [(0, 1)]), (5, [(0, 1), (0, 2), (0, 3), (0, 4)]), (4, [(0, 1), (1, 2)])]
+    chosen = [kinds[graph % len(kinds)] for graph in range(n_graphs)]
+    sizes = np.array([size for size, _ in chosen])
+    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    arcs = [(u + first, v + first) for (_, edges), first in zip(chosen, offsets, strict=True) for u, v in edges]
+    source, target = np.array(arcs).T
+    return pack(sizes, source, target)
+
+
+@pytest.fixture(scope="session")
+def make_odd_graphs():
+    return odd_graphs

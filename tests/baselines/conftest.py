@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from phist.baselines.method import HIDDEN, Task
-from phist.graphs.packing import pack
 
 
 def fold_of(graphs, labels=None, *, seed=0, cache=None, threads=1):
@@ -28,22 +27,6 @@ def fold_of(graphs, labels=None, *, seed=0, cache=None, threads=1):
     )
 
 
-def odd_graphs(n_graphs=20):
-    """Graphs of every awkward kind, each many times: one node, nodes without edges, one edge, a star, a path and a node apart."""
-    kinds = [(1, []), (3, []), (2, [(0, 1)]), (5, [(0, 1), (0, 2), (0, 3), (0, 4)]), (4, [(0, 1), (1, 2)])]
-    chosen = [kinds[graph % len(kinds)] for graph in range(n_graphs)]
-    sizes = np.array([size for size, _ in chosen])
-    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    arcs = [(u + first, v + first) for (_, edges), first in zip(chosen, offsets, strict=True) for u, v in edges]
-    source, target = np.array(arcs).T
-    return pack(sizes, source, target)
-
-
 @pytest.fixture(scope="session")
 def make_fold():
     return fold_of
-
-
-@pytest.fixture(scope="session")
-def make_odd_graphs():
-    return odd_graphs

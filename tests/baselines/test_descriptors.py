@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from phist.baselines import descriptors, feature_cache
 from phist.baselines.descriptors import METHODS, LaplacianSpectrum, LocalDegreeProfile
-from phist.baselines.local_profiles import Profile, degree_profile, edge_profile, histograms
-from phist.baselines.spectrum import smallest_eigenvalues
+from phist.descriptors.profiles import Profile, degree_profile, edge_profile, histograms
+from phist.descriptors.spectrum import smallest_eigenvalues
 from phist.errors import ConfigError
 from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_trees

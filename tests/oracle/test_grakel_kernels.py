@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from phist import as_graphset
-from phist.baselines.grams.graphlets import graphlet_gram
-from phist.baselines.grams.pyramid_match import pyramid_match_gram
-from phist.baselines.grams.shortest_path import shortest_path_gram
-from phist.baselines.grams.svm_theta import node_weights, theta_levels
-from phist.baselines.grams.wl_shortest_path import wl_shortest_path_gram
-from phist.baselines.grams.wl_subtree import wl_subtree_gram
+from phist.descriptors.grams.graphlets import graphlet_gram
+from phist.descriptors.grams.pyramid_match import pyramid_match_gram
+from phist.descriptors.grams.shortest_path import shortest_path_gram
+from phist.descriptors.grams.svm_theta import node_weights, theta_levels
+from phist.descriptors.grams.wl_shortest_path import wl_shortest_path_gram
+from phist.descriptors.grams.wl_subtree import wl_subtree_gram
 
 grakel = pytest.importorskip("grakel", reason="GraKeL is the oracle; pip install 'phist[kernels]'")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.baselines.grams.compiled import compiled
+from phist.descriptors.compiled import compiled
 from phist.graphs.arrays import IntArray
 from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import pack

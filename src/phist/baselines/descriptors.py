@@ -9,10 +9,10 @@ import numpy as np
 
 from phist.baselines.feature_cache import computed_once
 from phist.baselines.forests import CHOICE, ForestMethod, Settings
-from phist.baselines.local_profiles import Profile, Scale, degree_profile, edge_profile, histograms
 from phist.baselines.method import Method, Task
 from phist.baselines.options import check_positive, read_options
-from phist.baselines.spectrum import smallest_eigenvalues
+from phist.descriptors.profiles import Profile, Scale, degree_profile, edge_profile, histograms
+from phist.descriptors.spectrum import smallest_eigenvalues
 from phist.errors import ConfigError, check_choice
 from phist.graphs.arrays import Array
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from phist.baselines.coarsening import coarsen
-from phist.baselines.local_profiles import plain
+from phist.descriptors.profiles import plain
 from phist.graphs.arrays import IntArray, ranges, starts_of
 from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import Reading, pack

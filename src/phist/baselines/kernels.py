@@ -95,8 +95,8 @@ class KernelMethod(Method):
         """Raw similarities of all pairs of graphs."""
 
     def fit(self, task: Task) -> Self:
-        from phist.baselines.grams.cache import kept_gram
         from phist.baselines.kernel_machine import KernelMachine
+        from phist.descriptors.grams.cache import kept_gram
 
         options = read_options(self.options_kind, self.name, self.options)
         graphs = _plain(task.graphs)
@@ -121,7 +121,7 @@ class WLSubtree(KernelMethod):
     options_kind = RefinementOptions
 
     def gram(self, graphs: GraphSet, options: RefinementOptions, seed: int) -> Gram:
-        from phist.baselines.grams.wl_subtree import wl_subtree_gram
+        from phist.descriptors.grams.wl_subtree import wl_subtree_gram
 
         return wl_subtree_gram(graphs, options.rounds)
 
@@ -132,7 +132,7 @@ class ShortestPath(KernelMethod):
     name = "shortest-path"
 
     def gram(self, graphs: GraphSet, options: KernelOptions, seed: int) -> Gram:
-        from phist.baselines.grams.shortest_path import shortest_path_gram
+        from phist.descriptors.grams.shortest_path import shortest_path_gram
 
         return shortest_path_gram(graphs)
 
@@ -145,7 +145,7 @@ class WLShortestPath(KernelMethod):
     note = "the paper took fewer rounds than GraKeL's default of 5, without saying how many"
 
     def gram(self, graphs: GraphSet, options: RefinementOptions, seed: int) -> Gram:
-        from phist.baselines.grams.wl_shortest_path import wl_shortest_path_gram
+        from phist.descriptors.grams.wl_shortest_path import wl_shortest_path_gram
 
         return wl_shortest_path_gram(graphs, options.rounds)
 
@@ -157,7 +157,7 @@ class PyramidMatch(KernelMethod):
     options_kind = PyramidOptions
 
     def gram(self, graphs: GraphSet, options: PyramidOptions, seed: int) -> Gram:
-        from phist.baselines.grams.pyramid_match import pyramid_match_gram
+        from phist.descriptors.grams.pyramid_match import pyramid_match_gram
 
         return pyramid_match_gram(graphs, options.levels, options.dimensions)
 
@@ -171,7 +171,7 @@ class SVMTheta(KernelMethod):
     randomized = True
 
     def gram(self, graphs: GraphSet, options: ThetaOptions, seed: int) -> Gram:
-        from phist.baselines.grams.svm_theta import svm_theta_gram
+        from phist.descriptors.grams.svm_theta import svm_theta_gram
 
         return svm_theta_gram(graphs, options.samples, seed)
 
@@ -185,7 +185,7 @@ class GraphletSampling(KernelMethod):
     randomized = True
 
     def gram(self, graphs: GraphSet, options: GraphletOptions, seed: int) -> Gram:
-        from phist.baselines.grams.graphlets import graphlet_gram
+        from phist.descriptors.grams.graphlets import graphlet_gram
 
         return graphlet_gram(graphs, options.samples, seed)
 

@@ -6,8 +6,8 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.baselines.grams.compiled import compiled
-from phist.baselines.grams.counts import Gram, mirrored
+from phist.descriptors.compiled import compiled
+from phist.descriptors.grams.counts import Gram, mirrored
 from phist.graphs.arrays import IntArray
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from phist import as_graphset
-from phist.baselines.grams.graphlets import graphlet_counts, kinds_of_codes, n_kinds
-from phist.baselines.grams.svm_theta import node_weights, samples_of_sizes, theta_levels
+from phist.descriptors.grams.graphlets import graphlet_counts, kinds_of_codes, n_kinds
+from phist.descriptors.grams.svm_theta import node_weights, samples_of_sizes, theta_levels
 
 
 def kind_of(graph):

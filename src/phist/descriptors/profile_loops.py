@@ -7,7 +7,7 @@ numbered through the set in the order of their smaller end and then of their lar
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.baselines.grams.compiled import compiled
+from phist.descriptors.compiled import compiled
 from phist.graphs.arrays import IntArray
 
 Scores = NDArray[np.float32]

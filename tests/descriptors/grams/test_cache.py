@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from phist import as_graphset
-from phist.baselines.grams.cache import kept_gram
+from phist.descriptors.grams.cache import kept_gram
 
 GRAPHS = as_graphset([nx.path_graph(3), nx.cycle_graph(4)])
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from phist.baselines.grams.compiled import compiled
-from phist.baselines.grams.counts import Gram, mirrored
+from phist.descriptors.compiled import compiled
+from phist.descriptors.grams.counts import Gram, mirrored
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet
 from phist.progress import SlowProgress

@@ -51,7 +51,7 @@ def edge_profile(graphs: GraphSet, threads: int = 1, progress: bool | None = Non
     These are what Adamczyk and Czech add to the degree profile ("Strengthening structural baselines for graph
     classification using local topological profile", 2023).
     """
-    from phist.baselines.profile_loops import score_edges  # brings the compiler
+    from phist.descriptors.profile_loops import score_edges  # brings the compiler
 
     graphs = plain(graphs)
     edge_ptr = starts_of(graphs.edge_counts())

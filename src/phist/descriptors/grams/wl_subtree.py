@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from phist.baselines.grams.counts import Gram, add_items, mirrored
+from phist.descriptors.grams.counts import Gram, add_items, mirrored
 from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import weisfeiler_lehman_colors
 from phist.progress import SlowProgress

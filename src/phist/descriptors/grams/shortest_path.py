@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from phist.baselines.grams.counts import Gram, mirrored
-from phist.baselines.grams.distances import distance_histograms
+from phist.descriptors.grams.counts import Gram, mirrored
+from phist.descriptors.grams.distances import distance_histograms
 from phist.graphs.graphset import GraphSet
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.baselines.grams.compiled import compiled
+from phist.descriptors.compiled import compiled
 from phist.graphs.arrays import IntArray
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet

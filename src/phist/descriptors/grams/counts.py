@@ -8,7 +8,7 @@ to the Gram matrix. Counts are whole numbers, so sums are exact up to 2^53.
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.baselines.grams.compiled import compiled
+from phist.descriptors.compiled import compiled
 from phist.errors import GraphInputError
 from phist.graphs.arrays import IntArray
 

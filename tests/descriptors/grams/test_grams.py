@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phist import as_graphset
-from phist.baselines.grams import coloured
-from phist.baselines.grams.counts import check_range
-from phist.baselines.grams.graphlets import graphlet_gram
-from phist.baselines.grams.pyramid_match import pyramid_match_gram
-from phist.baselines.grams.shortest_path import shortest_path_gram
-from phist.baselines.grams.svm_theta import svm_theta_gram
-from phist.baselines.grams.wl_shortest_path import wl_shortest_path_gram
-from phist.baselines.grams.wl_subtree import wl_subtree_gram
+from phist.descriptors.grams import coloured
+from phist.descriptors.grams.counts import check_range
+from phist.descriptors.grams.graphlets import graphlet_gram
+from phist.descriptors.grams.pyramid_match import pyramid_match_gram
+from phist.descriptors.grams.shortest_path import shortest_path_gram
+from phist.descriptors.grams.svm_theta import svm_theta_gram
+from phist.descriptors.grams.wl_shortest_path import wl_shortest_path_gram
+from phist.descriptors.grams.wl_subtree import wl_subtree_gram
 from phist.errors import GraphInputError
 
 OF_STRUCTURE = {

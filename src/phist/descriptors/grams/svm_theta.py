@@ -10,7 +10,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from scipy.special import binom
 from sklearn.svm import OneClassSVM
 
-from phist.baselines.grams.counts import Gram, mirrored
+from phist.descriptors.grams.counts import Gram, mirrored
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet
 from phist.progress import SlowProgress

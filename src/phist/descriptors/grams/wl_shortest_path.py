@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from phist.baselines.grams.coloured import ColouredSet
-from phist.baselines.grams.counts import Gram, mirrored
-from phist.baselines.grams.distances import distance_histograms
+from phist.descriptors.grams.coloured import ColouredSet
+from phist.descriptors.grams.counts import Gram, mirrored
+from phist.descriptors.grams.distances import distance_histograms
 from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import weisfeiler_lehman_colors
 from phist.progress import SlowProgress

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 
-from phist.baselines.local_profiles import plain
+from phist.descriptors.profiles import plain
 from phist.graphs.arrays import IntArray
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet

@@ -11,9 +11,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.baselines.grams.compiled import compiled
-from phist.baselines.grams.counts import Gram, add_counts, check_range
-from phist.baselines.grams.distances import search
+from phist.descriptors.compiled import compiled
+from phist.descriptors.grams.counts import Gram, add_counts, check_range
+from phist.descriptors.grams.distances import search
 from phist.graphs.arrays import IntArray, starts_of
 from phist.graphs.graphset import GraphSet
 
