@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from phist.graphs.datasets import load_dataset
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import make_network
-from phist.training.loop import Examples, _Trainer  # an epoch of the real loop, without what surrounds a run
+from phist.training.loop import Examples, Trainer  # an epoch of the real loop, without what surrounds a run
 from phist.training.presets import Preset, make_preset
 
 FORMS = ("pyg", "reference", "engine")
@@ -99,7 +99,7 @@ class PhistForm(Form):
         network = make_network(task.preset.network, task.n_classes, seed=0)
         before = torch.get_num_threads()
         torch.set_num_threads(threads)  # the engine's budget is what torch has when it is made
-        self.trainer = _Trainer(network, task.examples, None, training, engine)
+        self.trainer = Trainer(network, task.examples, None, training, engine)
         torch.set_num_threads(before)
 
     def run_epoch(self, number: int) -> None:

@@ -21,7 +21,7 @@ from phist.baselines.ours import (
 )
 from phist.errors import ConfigError
 from phist.graphs.generate import make_trees
-from phist.training.loop import _Trainer
+from phist.training.loop import Trainer
 from phist.training.presets import make_preset
 
 QUICK = {"engine": "reference", "epochs": 2, "channels": [4, 6], "bins": 4, "roots": 6, "realizations": 2, "trees": 12}
@@ -141,7 +141,7 @@ def killed(task, tmp_path, monkeypatch):
     """A task whose cell was killed in the second epoch of the second of two networks."""
     cached = replace(task, cache=tmp_path / "cache")
     with monkeypatch.context() as patch:
-        patch.setattr("phist.training.loop._Trainer._validate", dies_at_call(4))
+        patch.setattr("phist.training.loop.Trainer._validate", dies_at_call(4))
         with pytest.raises(KeyError, match="killed"):
             quick(Phist, ensemble=2).fit(cached)
     return cached
@@ -165,8 +165,8 @@ def unfinished(task):
 def test_a_killed_cell_goes_on_where_it_was(task, killed, monkeypatch):
     assert len(unfinished(killed)) == 2
     begun = []
-    epoch = _Trainer.run_epoch
-    monkeypatch.setattr(_Trainer, "run_epoch", lambda trainer: begun.append(len(trainer.history.epochs)) or epoch(trainer))
+    epoch = Trainer.run_epoch
+    monkeypatch.setattr(Trainer, "run_epoch", lambda trainer: begun.append(len(trainer.history.epochs)) or epoch(trainer))
     resumed = quick(Phist, ensemble=2).fit(killed)
     assert begun == [1]  # of four epochs, the last
     assert unfinished(killed) == []

@@ -217,13 +217,13 @@ def test_wrong_settings_are_named(wrong):
 
 
 def kill_after(monkeypatch, epochs, error=Killed):
-    from phist.training.loop import _Trainer
+    from phist.training.loop import Trainer
 
-    run_epoch = _Trainer.run_epoch
+    run_epoch = Trainer.run_epoch
 
     def run_or_die(trainer):
         if len(trainer.history.epochs) == epochs:
             raise error
         return run_epoch(trainer)
 
-    monkeypatch.setattr(_Trainer, "run_epoch", run_or_die)
+    monkeypatch.setattr(Trainer, "run_epoch", run_or_die)

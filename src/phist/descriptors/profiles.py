@@ -79,16 +79,36 @@ def histograms(profile: Profile, bins: int, scale: Scale, training: NDArray[np.i
             authors do; ``"shared"`` spreads them evenly in log(1 + value) up to the largest value of any training graph.
         training: positions of the training graphs.
     """
-    graph_of_row = np.repeat(np.arange(len(profile.ptr) - 1), np.diff(profile.ptr))
-    in_training = np.zeros(len(profile.ptr) - 1, dtype=bool)
-    in_training[training] = True
-    rows_in_training = in_training[graph_of_row]
+    return own_histograms(profile, bins) if scale == "own" else shared_histograms(profile, bins, largest(profile, training))
+
+
+def own_histograms(profile: Profile, bins: int) -> NDArray[np.float32]:
+    """Histograms between the extremes of each graph."""
+    return _histograms(profile, bins, [_own_places(column.astype(np.float64), profile.ptr) for column in profile.values.T])
+
+
+def shared_histograms(profile: Profile, bins: int, limits: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Histograms of log(1 + value) between zero and ``limits``; what is larger is in the last bin."""
+    places = np.log1p(profile.values.astype(np.float64)) / np.maximum(limits, np.finfo(np.float64).tiny)
+    return _histograms(profile, bins, list(places.T))
+
+
+def largest(profile: Profile, graphs: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float64]:
+    """The largest log(1 + value) among some graphs, value by value: (values)."""
+    chosen = np.zeros(len(profile.ptr) - 1, dtype=bool)
+    chosen[graphs] = True
+    rows = profile.values[np.repeat(chosen, np.diff(profile.ptr))].astype(np.float64)
+    limits: NDArray[np.float64] = np.log1p(rows).max(axis=0, initial=0.0)
+    return limits
+
+
+def _histograms(profile: Profile, bins: int, places: list[Array]) -> NDArray[np.float32]:
+    n_graphs = len(profile.ptr) - 1
+    graph_of_row = np.repeat(np.arange(n_graphs), np.diff(profile.ptr))
     tables = []
-    for column in profile.values.T:
-        values = column.astype(np.float64)
-        places = _own_places(values, profile.ptr) if scale == "own" else _shared_places(np.log1p(values), rows_in_training)
-        cells = np.clip((places * bins).astype(np.int64), 0, bins - 1)
-        counts = np.bincount(graph_of_row * bins + cells, minlength=(len(profile.ptr) - 1) * bins)
+    for column in places:
+        cells = np.clip((column * bins).astype(np.int64), 0, bins - 1)
+        counts = np.bincount(graph_of_row * bins + cells, minlength=n_graphs * bins)
         tables.append(counts.reshape(-1, bins).astype(np.float32))
     return np.concatenate(tables, axis=1)
 
@@ -102,10 +122,6 @@ def _own_places(values: Array, ptr: IntArray) -> Array:
     low = np.repeat(np.minimum.reduceat(values, ptr[:-1][filled]), sizes[filled])
     high = np.repeat(np.maximum.reduceat(values, ptr[:-1][filled]), sizes[filled])
     return np.where(high > low, (values - low) / np.where(high > low, high - low, 1.0), 0.5)
-
-
-def _shared_places(values: Array, in_training: Array) -> Array:
-    return values / max(float(values[in_training].max(initial=0.0)), np.finfo(np.float64).tiny)
 
 
 def _degree_profile(graphs: GraphSet) -> FloatArray:

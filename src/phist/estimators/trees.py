@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesClassifier
 
 from phist.errors import ModelFileError
 
@@ -105,6 +106,19 @@ class Trees:
         if not np.isfinite(self.threshold).all() or (self.share < 0).any() or not np.allclose(self.share.sum(1), 1):
             return "its thresholds or shares are not proper numbers"
         return None
+
+
+def grow_trees(
+    rows: NDArray[Any],
+    targets: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    n_classes: int,
+    n_trees: int,
+    seed: int,
+) -> Trees:
+    """Extra trees on ``rows``; they depend on the seed only."""
+    forest = ExtraTreesClassifier(n_trees, random_state=seed, n_jobs=1)
+    return Trees.from_sklearn(forest.fit(rows, targets, sample_weight=weights), n_classes)
 
 
 def _moved(children: list[NDArray[np.int64]], first: NDArray[np.int64]) -> NDArray[np.int32]:

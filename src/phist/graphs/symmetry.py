@@ -58,6 +58,15 @@ def weisfeiler_lehman_colors(graphs: GraphSet, rounds: int | None = None) -> Int
     return _renumber(colors)
 
 
+def refinement_rounds(graphs: GraphSet, rounds: int) -> Iterator[Hashes]:
+    """The colours of all nodes after 0, 1, ..., ``rounds`` rounds, as numbers that mean the same in every set."""
+    colors = _first_colors(graphs)
+    yield colors
+    for _ in range(rounds):
+        colors = _refine(graphs, colors)
+        yield colors
+
+
 def weisfeiler_lehman_hashes(graphs: GraphSet) -> Hashes:
     """One number per graph, equal exactly where 1-WL cannot tell two graphs apart (up to 64-bit collisions).
 

@@ -52,7 +52,7 @@ def fit_network(
         run: a name for what is trained on what, so that a checkpoint of something else is refused.
         progress: whether to show a bar; ``None`` shows it on a terminal.
     """
-    trainer = _Trainer(network, training, validation, config, engine)
+    trainer = Trainer(network, training, validation, config, engine)
     if checkpoint is not None and Path(checkpoint).exists():
         trainer.resume(checkpoint, run)
     try:
@@ -71,7 +71,7 @@ def fit_network(
     return trainer.history
 
 
-class _Trainer:
+class Trainer:
     """The state of a run between two epochs."""
 
     def __init__(
@@ -83,7 +83,7 @@ class _Trainer:
         groups = _parameter_groups(network, config.weight_decay)
         self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
         self.history = History()
-        self.best: State = _copy_state(network)
+        self.best: State = copy_state(network)
 
     def ending(self) -> Ending | None:
         """Why training is over, or ``None`` while it is not."""
@@ -113,7 +113,7 @@ class _Trainer:
             seconds=time.perf_counter() - begin,
         )
         if self.history.add(epoch, self.config.selection):
-            self.best = _copy_state(self.network)
+            self.best = copy_state(self.network)
         return epoch
 
     def _train(self, number: int) -> tuple[float, float]:
@@ -153,7 +153,7 @@ class _Trainer:
     def save(self, path: str | Path, run: str) -> None:
         """Write all a later call needs to go on from here."""
         state = optimizer_state(self.optimizer)
-        save_checkpoint(path, Checkpoint(run, _copy_state(self.network), self.best, state, self.history))
+        save_checkpoint(path, Checkpoint(run, copy_state(self.network), self.best, state, self.history))
 
     def resume(self, path: str | Path, run: str) -> None:
         """Go on where the checkpoint at ``path`` ends."""
@@ -172,5 +172,5 @@ def _parameter_groups(network: StructuralNetwork, weight_decay: float) -> list[d
     return [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}]
 
 
-def _copy_state(network: StructuralNetwork) -> State:
+def copy_state(network: StructuralNetwork) -> State:
     return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}

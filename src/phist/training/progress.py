@@ -11,11 +11,18 @@ from phist.training.history import Epoch
 
 
 class TrainingProgress:
-    """Shows a bar on standard error. Silent unless ``show`` says otherwise; ``None`` shows it to a person, not to a file."""
+    """Shows a bar on standard error. Silent unless ``show`` says otherwise; ``None`` shows it to a person, not to a file.
 
-    def __init__(self, show: bool | None, epochs: int) -> None:
+    Args:
+        show: whether to show it.
+        epochs: of all networks together.
+        networks: how many there are.
+    """
+
+    def __init__(self, show: bool | None, epochs: int, networks: int = 1) -> None:
+        what = "training" if networks == 1 else f"training {networks} networks"
         self._bar = Progress(
-            TextColumn("[bold]training"),
+            TextColumn(f"[bold]{what}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[figures]}"),
@@ -35,8 +42,8 @@ class TrainingProgress:
         self._bar.stop()
 
     def show(self, epoch: Epoch) -> None:
-        """Advance to the end of ``epoch``."""
+        """Another ``epoch`` is done."""
         figures = f"loss {epoch.loss:.3f}  train {epoch.accuracy:.1%}"
         if epoch.validation_accuracy is not None:
             figures += f"  validation {epoch.validation_accuracy:.1%}"
-        self._bar.update(self._task, completed=epoch.number + 1, figures=figures)
+        self._bar.update(self._task, advance=1, figures=figures)

@@ -1,6 +1,5 @@
 """The kernel head: ridge regression of the classes on nodes' embeddings, by a gaussian kernel."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -10,6 +9,9 @@ from scipy.linalg import eigh
 from sklearn.metrics.pairwise import rbf_kernel
 
 from phist.errors import ModelFileError
+from phist.estimators.heads.head import Arrays, Head
+from phist.estimators.trained import Features, n_node_level
+from phist.nn.network import StructuralNetwork
 
 RIDGES = tuple(np.geomspace(0.01, 100, 9).tolist())
 MOST_GRAPHS = 4000  # to compare with: their similarities take 128 MB, a few times that in fitting; time grows with the cube
@@ -19,7 +21,7 @@ _KINDS = {"centre": np.float32, "scale": np.float32, "rows": np.float32, "coeffi
 
 
 @dataclass(frozen=True)
-class KernelHead:
+class KernelHead(Head):
     """Classes as a sum of gaussians around training graphs.
 
     Every class has an indicator, one on its own training graphs and zero on others; the sum is fitted to it by least squares with a
@@ -33,6 +35,7 @@ class KernelHead:
         prior: (classes): the mean of the indicators, from which the sum departs.
     """
 
+    name = "kernel"
     centre: NDArray[np.float32]
     scale: NDArray[np.float32]
     rows: NDArray[np.float32]
@@ -41,9 +44,15 @@ class KernelHead:
 
     @classmethod
     def fit(
+        cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
+    ) -> Self:
+        """Fit to all graphs; of more than `MOST_GRAPHS` to some, drawn by ``seed``."""
+        return cls._fit(features.node_level, targets, weights, n_classes, seed)
+
+    @classmethod
+    def _fit(
         cls, features: NDArray[np.float32], targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
     ) -> Self:
-        """Fit to graphs with such ``features``; of more than `MOST_GRAPHS` to some, drawn by ``seed``."""
         kept = np.flatnonzero(weights > 0)
         if len(kept) > MOST_GRAPHS:
             kept = np.sort(np.random.default_rng(seed).choice(kept, MOST_GRAPHS, replace=False))
@@ -56,9 +65,9 @@ class KernelHead:
         coefficients = _ridge_regression(_similarities(rows, rows), indicators - prior, counts)
         return cls(centre, scale, rows, coefficients, prior)
 
-    def predict_proba(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    def predict_proba(self, features: Features) -> NDArray[np.float64]:
         """What the regression says of each class, as probabilities: (graphs, classes)."""
-        rows = (features - self.centre) / self.scale
+        rows = (features.node_level - self.centre) / self.scale
         values = np.empty((len(rows), len(self.prior)))
         for begin in range(0, len(rows), _AT_ONCE):
             part = slice(begin, begin + _AT_ONCE)
@@ -72,8 +81,8 @@ class KernelHead:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int, n_classes: int) -> Self:
-        """The inverse of `to_arrays`; arrays that are no such head, or one of other features or classes, are a `ModelFileError`."""
+    def from_arrays(cls, arrays: Arrays, network: StructuralNetwork, n_classes: int) -> Self:
+        n_features = n_node_level(network)
         n_rows = len(arrays["rows"]) if arrays.get("rows") is not None and arrays["rows"].ndim else 0
         shapes = {
             "centre": (n_features,),
@@ -91,6 +100,10 @@ class KernelHead:
             if not np.isfinite(found).all() or (name == "scale" and (found <= 0).any()):
                 raise ModelFileError(f"the kernel head's {name!r} holds values that it cannot have; save the model again")
         return cls(**{name: arrays[name] for name in _KINDS})
+
+    @classmethod
+    def describe(cls) -> str:
+        return "kernel ridge regression on embeddings of nodes"
 
 
 def _similarities(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:

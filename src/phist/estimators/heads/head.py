@@ -1,0 +1,44 @@
+"""Head: what turns a trained network's view of graphs into class probabilities."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.estimators.trained import Features
+from phist.nn.network import StructuralNetwork
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class Head(ABC):
+    """A classifier on one network's features. A new one is a file with a subclass and a line in `phist.estimators.heads.HEADS`."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def fit(
+        cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
+    ) -> Self:
+        """Learn the classes of the graphs that ``features`` are of."""
+
+    @abstractmethod
+    def predict_proba(self, features: Features) -> NDArray[np.float64]:
+        """Probabilities: (graphs, classes)."""
+
+    @abstractmethod
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What was learnt, by name, ready to be saved."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, arrays: Arrays, network: StructuralNetwork, n_classes: int) -> Self:
+        """The inverse of `to_arrays`; arrays that are no such head of such a network are a `ModelFileError`."""
+
+    @classmethod
+    @abstractmethod
+    def describe(cls) -> str:
+        """Half a line for people."""

@@ -1,0 +1,131 @@
+"""Weisfeiler-Lehman features under logistic regression: what colours alone can tell."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+
+from phist.descriptors.colours import ROUNDS, assignment_counts, count_pairs, hashed_table, path_counts, subtree_counts
+from phist.descriptors.profiles import plain
+from phist.errors import ModelFileError
+from phist.estimators.ensemble import log_loss_of, temper
+from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.graphs.graphset import GraphSet
+
+COUNTS = {"subtree": subtree_counts, "assignment": assignment_counts, "paths": path_counts}
+PENALTIES = (3.0, 30.0, 300.0, 3000.0)  # inverse strengths of the ridge: below, nothing is learnt; above, nothing changes
+MOST_WEIGHTS = 1 << 20  # of all classes together, for each predictor: 4 MB
+MOST_PAIRS = 40_000_000  # of nodes, over all rounds: a table of half a gigabyte
+_UNSEEN = -8.0  # score of a class that the training graphs do not have
+
+
+class Colours(Member):
+    """Logistic regression on counts of colours, of colours in unary, and of pairs of colours with their distance.
+
+    The three are the features of the subtree, the optimal assignment and the shortest-path kernel after Weisfeiler and Lehman; weights
+    and directions of edges are not seen.
+    """
+
+    name = "colours"
+
+    def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
+        graphs = plain(lesson.graphs)
+        self.rounds = {name: rounds for name in COUNTS if (rounds := rounds_for(name, graphs))}
+        self.predictors = tuple(self.rounds)
+        self.weights: dict[str, NDArray[np.float32]] = {}
+        return {name: self._fit_table(name, self._table(name, graphs, lesson.n_classes), lesson) for name in self.predictors}
+
+    def _fit_table(self, name: str, table: csr_array, lesson: Lesson) -> Probabilities:
+        """The penalty of the lowest tempered log-loss on graphs left out; then one fit on all graphs."""
+        targets, asked = lesson.examples.targets, lesson.parts.asked
+        best, least, penalty = lesson.blank(), np.inf, PENALTIES[0]
+        for candidate in PENALTIES:
+            found = lesson.blank()
+            for part in range(lesson.parts.held_out):
+                learnt = _fit_weights(table, lesson, lesson.parts.training(part), candidate)
+                test = lesson.parts.test(part)
+                found[test] = _probabilities(table[test], learnt)
+            loss = log_loss_of(temper(found[asked], targets[asked])[0], targets[asked])
+            if loss < least:
+                best, least, penalty = found, loss, candidate
+        self.weights[name] = _fit_weights(table, lesson, np.arange(len(targets)), penalty)
+        return best
+
+    def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
+        graphs = plain(graphs)
+        return {
+            name: _probabilities(self._table(name, graphs, len(self.weights[name])), self.weights[name]) for name in self.predictors
+        }
+
+    def _table(self, name: str, graphs: GraphSet, n_classes: int) -> csr_array:
+        return hashed_table(COUNTS[name](graphs, self.rounds[name]), n_columns(n_classes))
+
+    def keep(self, predictors: Iterable[str]) -> None:
+        kept = set(predictors)
+        self.predictors = tuple(name for name in self.predictors if name in kept)
+        self.weights = {name: self.weights[name] for name in self.predictors}
+        self.rounds = {name: self.rounds[name] for name in self.predictors}
+
+    def to_state(self) -> tuple[Arrays, dict[str, Any]]:
+        return dict(self.weights), {"rounds": self.rounds}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], n_classes: int) -> Self:
+        member, rounds = cls(), values.get("rounds")
+        if not isinstance(rounds, dict) or set(rounds) != set(arrays) or not set(rounds) <= set(COUNTS):
+            raise ModelFileError("the colours of this model do not fit their weights; save the model again")
+        shape = (n_classes, n_columns(n_classes) + 1)
+        for name, weights in arrays.items():
+            proper = isinstance(rounds[name], int) and 0 < rounds[name] <= ROUNDS
+            if not proper or weights.dtype != np.float32 or weights.shape != shape or not np.isfinite(weights).all():
+                raise ModelFileError(f"the weights of the colours' {name!r} are not {shape} finite numbers; save the model again")
+        member.rounds, member.weights, member.predictors = dict(rounds), dict(arrays), tuple(rounds)
+        return member
+
+    def describe(self) -> str:
+        return f"logistic regression on Weisfeiler-Lehman colours ({', '.join(self.predictors)})"
+
+
+def n_columns(n_classes: int) -> int:
+    """Of a table: a power of two, fewer the more classes have weights for them."""
+    return 1 << int(np.log2(MOST_WEIGHTS // (1 if n_classes == 2 else n_classes)))
+
+
+def rounds_for(name: str, graphs: GraphSet) -> int:
+    """Rounds of refinement that the table of these graphs can have; 0 where even one is too many."""
+    if name != "paths":
+        return ROUNDS
+    return int(min(ROUNDS, MOST_PAIRS // max(1, count_pairs(graphs)) - 1)) if 2 * count_pairs(graphs) <= MOST_PAIRS else 0
+
+
+def _fit_weights(table: csr_array, lesson: Lesson, chosen: NDArray[np.int64], penalty: float) -> NDArray[np.float32]:
+    """One row of weights, the last of them the intercept, for each class against the others: (classes, columns + 1)."""
+    rows, targets, counts = table[chosen], lesson.examples.targets[chosen], lesson.examples.weights[chosen]
+    weights = np.zeros((lesson.n_classes, table.shape[1] + 1), np.float32)
+    if lesson.n_classes == 2 and 0 < targets.sum() < len(targets):
+        own = _fit_one(rows, targets == 1, counts, penalty) / 2
+        weights[1], weights[0] = own, -own
+        return weights
+    for number in range(lesson.n_classes):
+        is_own = targets == number
+        if is_own.any() and not is_own.all():
+            weights[number] = _fit_one(rows, is_own, counts, penalty)
+        else:
+            weights[number, -1] = -_UNSEEN if is_own.any() else _UNSEEN
+    return weights
+
+
+def _fit_one(rows: csr_array, is_own: NDArray[np.bool_], counts: NDArray[np.float32], penalty: float) -> NDArray[np.float64]:
+    machine = LogisticRegression(C=penalty, solver="liblinear", dual=True, random_state=0)
+    machine.fit(rows, is_own, sample_weight=counts)
+    return np.append(machine.coef_[0], machine.intercept_[0])
+
+
+def _probabilities(rows: csr_array, weights: NDArray[np.float32]) -> Probabilities:
+    scores = rows @ weights[:, :-1].T.astype(np.float64) + weights[:, -1]
+    probabilities: Probabilities = softmax(scores, axis=1)
+    return probabilities

@@ -1,0 +1,88 @@
+"""Member: a way to classify graphs that the estimator can weigh against others."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.estimators.parts import Parts
+from phist.graphs.graphset import GraphSet
+from phist.training.loop import Examples
+
+Probabilities = NDArray[np.float64]
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a member learns from, and under which circumstances.
+
+    Attributes:
+        examples: graphs, classes by number, weights.
+        n_classes: of them.
+        parts: how the graphs are cut.
+        seed: of everything random.
+        deadline: on the clock of `time.monotonic`; what has not begun by then is left out.
+        checkpoint: a file beside which unfinished work is kept, and from which it goes on.
+        progress: whether to show what is going on; on a terminal, unless given.
+    """
+
+    examples: Examples
+    n_classes: int
+    parts: Parts
+    seed: int
+    deadline: float | None = None
+    checkpoint: Path | None = None
+    progress: bool | None = None
+
+    @property
+    def graphs(self) -> GraphSet:
+        return self.examples.graphs
+
+    def seconds_left(self) -> float:
+        """Until the deadline; infinite where there is none."""
+        return np.inf if self.deadline is None else self.deadline - time.monotonic()
+
+    def blank(self) -> Probabilities:
+        """Room for the probabilities of all graphs; rows of graphs that are in no part held out stay undefined."""
+        return np.full((len(self.examples.targets), self.n_classes), np.nan)
+
+
+class Member(ABC):
+    """Learns classes of graphs, predicts them by one or more predictors, and can be saved.
+
+    A new one is a file with a subclass and a line in `phist.estimators.members.MEMBERS`.
+    """
+
+    name: ClassVar[str]
+    predictors: tuple[str, ...]  # known once it is fitted
+
+    @abstractmethod
+    def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
+        """Learn; returns, by predictor, the probabilities of every graph by fits that had not seen it: (graphs, classes)."""
+
+    @abstractmethod
+    def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
+        """Probabilities by each predictor: (graphs, classes)."""
+
+    @abstractmethod
+    def keep(self, predictors: Iterable[str]) -> None:
+        """Forget what only other predictors need."""
+
+    @abstractmethod
+    def to_state(self) -> tuple[Arrays, dict[str, Any]]:
+        """Arrays by name, and plain values, ready to be saved."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], n_classes: int) -> Self:
+        """The inverse of `to_state`; what is no such member is a `ModelFileError`."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """A line for people."""

@@ -1,0 +1,166 @@
+"""The structural network: one for each part of the graphs, trained without it, under each of several heads."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.engine.choice import choose_engine
+from phist.errors import ModelFileError
+from phist.estimators.ensemble import LEAST, log_loss_of, temper
+from phist.estimators.heads import HEADS, Head
+from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.estimators.network_file import network_arrays, network_from_arrays
+from phist.estimators.trained import Features, TrainedNetwork
+from phist.graphs.graphset import GraphSet
+from phist.nn.network import make_network
+from phist.training.bag import Bag, BagTraining
+from phist.training.checkpoint import State
+from phist.training.inference import Inference
+from phist.training.loop import Examples, Trainer
+from phist.training.presets import Preset
+
+
+class Network(Member):
+    """A bag of networks. A predictor is a head: the mean over networks of the logarithms of its probabilities.
+
+    Args:
+        preset: shape and training of each network.
+        heads: names of the heads to fit.
+        engine, inference: how the networks are computed.
+    """
+
+    name = "network"
+
+    def __init__(self, preset: Preset, heads: tuple[str, ...], engine: str = "auto", inference: Inference = "auto") -> None:
+        self.preset, self.predictors = preset, heads
+        self.engine, self.inference = engine, inference
+        self.trained: list[TrainedNetwork] = []
+        self.heads: list[dict[str, Head]] = []
+        self.bag = Bag()
+
+    # Fitting ----------------------------------------------------------------------------------------------------------
+
+    def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
+        parts = range(lesson.parts.held_out)
+        trainers = [self._trainer(lesson, part) for part in parts]
+        training = BagTraining(
+            trainers,
+            lambda states: self._look(states, lesson),
+            run=self._run_name(lesson),
+            checkpoint=lesson.checkpoint,
+            deadline=lesson.deadline,
+            progress=lesson.progress,
+        )
+        try:
+            self.bag = training.train()
+        except KeyboardInterrupt:
+            self.bag.ending = "interrupted"
+        self.histories = [trainer.history for trainer in trainers]
+        if not self.bag.states:
+            self.predictors = ()
+            return {}
+        self.trained = [self._trained(part, state, lesson) for part, state in enumerate(self.bag.states)]
+        return self._fit_heads(lesson)
+
+    def _trainer(self, lesson: Lesson, part: int) -> Trainer:
+        chosen = lesson.parts.training(part)
+        network = make_network(self.preset.network, lesson.n_classes, _seed(lesson, part))
+        config = replace(self.preset.training, seed=_seed(lesson, part))
+        engine = choose_engine(self.engine, network, lesson.graphs)
+        return Trainer(network, lesson.examples.part(chosen), None, config, engine)
+
+    def _trained(self, part: int, state: State, lesson: Lesson) -> TrainedNetwork:
+        network = make_network(self.preset.network, lesson.n_classes, _seed(lesson, part))
+        network.load_state_dict(state)
+        return TrainedNetwork(network.eval(), _seed(lesson, part), self.engine, self.inference, lesson.progress)
+
+    def _look(self, states: list[State], lesson: Lesson) -> tuple[float, float]:
+        """Log-loss and accuracy of the linear head on graphs that its network has not seen."""
+        found, targets, asked = lesson.blank(), lesson.examples.targets, lesson.parts.asked
+        for part, state in enumerate(states):
+            test = lesson.parts.test(part)
+            features = Features(self._trained(part, state, lesson), lesson.graphs[test])
+            found[test] = HEADS["linear"]().predict_proba(features)  # type: ignore[abstract]
+        tempered, _ = temper(found[asked], targets[asked])
+        return log_loss_of(tempered, targets[asked]), float((tempered.argmax(1) == targets[asked]).mean())
+
+    def _fit_heads(self, lesson: Lesson) -> Mapping[str, Probabilities]:
+        found = {name: lesson.blank() for name in self.predictors}
+        for part, trained in enumerate(self.trained):
+            features, test = Features(trained, lesson.graphs), lesson.parts.test(part)
+            _ = features.both_levels  # of all graphs at once, before they are split
+            self.heads.append(self._heads_of(features, lesson.examples, lesson.parts.training(part), lesson.n_classes))
+            for name, head in self.heads[-1].items():
+                found[name][test] = head.predict_proba(features.part(test))
+        return found
+
+    def _heads_of(self, features: Features, examples: Examples, chosen: NDArray[np.int64], n_classes: int) -> dict[str, Head]:
+        own, targets, weights = features.part(chosen), examples.targets[chosen], examples.weights[chosen]
+        return {name: HEADS[name].fit(own, targets, weights, n_classes, features.trained.seed) for name in self.predictors}
+
+    def _run_name(self, lesson: Lesson) -> str:
+        settings = {"network": self.preset.network.to_dict(), "training": self.preset.training.to_dict(), "seed": lesson.seed}
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+        examples = lesson.examples
+        for content in (examples.targets, examples.weights, lesson.parts.number):
+            digest.update(np.ascontiguousarray(content).tobytes())
+        digest.update(examples.graphs.fingerprint().encode())
+        return digest.hexdigest()
+
+    # Use --------------------------------------------------------------------------------------------------------------
+
+    def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
+        logs: dict[str, list[Probabilities]] = {name: [] for name in self.predictors}
+        for trained, heads in zip(self.trained, self.heads, strict=True):
+            features = Features(trained, graphs)
+            for name in self.predictors:
+                logs[name].append(np.log(np.maximum(heads[name].predict_proba(features), LEAST)))
+        return {name: _normalised(np.mean(own, axis=0)) for name, own in logs.items()}
+
+    def keep(self, predictors: Iterable[str]) -> None:
+        kept = set(predictors)
+        self.predictors = tuple(name for name in self.predictors if name in kept)
+        self.heads = [{name: heads[name] for name in self.predictors} for heads in self.heads]
+
+    # On disk ----------------------------------------------------------------------------------------------------------
+
+    def to_state(self) -> tuple[Arrays, dict[str, Any]]:
+        arrays: Arrays = {}
+        for number, (trained, heads) in enumerate(zip(self.trained, self.heads, strict=True)):
+            arrays |= {f"{number}.network.{name}": array for name, array in network_arrays(trained.network).items()}
+            for name, head in heads.items():
+                arrays |= {f"{number}.{name}.{key}": array for key, array in head.to_arrays().items()}
+        values = {
+            "network": self.preset.network.to_dict(),
+            "training": self.preset.training.to_dict(),
+            "heads": list(self.predictors),
+            "seeds": [trained.seed for trained in self.trained],
+            "engine": self.engine,
+            "inference": self.inference,
+            "looks": [asdict(look) for look in self.bag.looks],
+            "best": self.bag.best,
+            "ending": self.bag.ending,
+        }
+        return arrays, values
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], n_classes: int) -> Self:
+        raise ModelFileError("not yet")
+
+    def describe(self) -> str:
+        epochs = self.bag.looks[self.bag.best].epochs if self.bag.looks else 0
+        return f"{len(self.trained)} structural networks, {epochs} epochs each, under {', '.join(self.predictors)} heads"
+
+
+def _seed(lesson: Lesson, part: int) -> int:
+    return int(np.random.default_rng((lesson.seed, part)).integers(2**31))
+
+
+def _normalised(logs: Probabilities) -> Probabilities:
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

@@ -1,0 +1,79 @@
+"""Local profiles and the spectrum under extra trees: what hand-made descriptions can tell."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.descriptors.profiles import Profile, degree_profile, edge_profile, largest, own_histograms, shared_histograms
+from phist.descriptors.spectrum import smallest_eigenvalues
+from phist.errors import ModelFileError
+from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.estimators.trees import Trees, grow_trees
+from phist.graphs.graphset import GraphSet
+
+TREES = 300
+SHARED_BINS, OWN_BINS = 20, 50  # of histograms in which values mean the same in all graphs, and as the profiles' authors have them
+MOST_EIGENVALUES = 128
+_VALUES = (5, 3)  # of a node's profile and of an edge's
+
+
+class Profiles(Member):
+    """Extra trees on sizes, on histograms of local degree and topological profiles, and on the smallest eigenvalues.
+
+    The profiles are those of Cai and Wang (2018) and of Adamczyk and Czech (2023), the eigenvalues those of de Lara and Pineau
+    (2018); weights and directions of edges are not seen.
+    """
+
+    name = "profiles"
+    predictors: tuple[str, ...] = ("trees",)
+
+    def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
+        graphs, examples = lesson.graphs, lesson.examples
+        profiles = (degree_profile(graphs), edge_profile(graphs, progress=lesson.progress))
+        self.limits = np.concatenate([largest(profile) for profile in profiles])
+        self.n_eigenvalues = min(MOST_EIGENVALUES, int(graphs.node_counts().max(initial=1)))
+        rows = self._rows(graphs, profiles, lesson.progress)
+        found = lesson.blank()
+        for part in range(lesson.parts.held_out):
+            training, test = lesson.parts.training(part), lesson.parts.test(part)
+            found[test] = self._grow(rows, lesson, training).predict_proba(rows[test])
+        self.trees = self._grow(rows, lesson, np.arange(len(examples.targets)))
+        return {"trees": found}
+
+    def _grow(self, rows: NDArray[np.float32], lesson: Lesson, chosen: NDArray[np.int64]) -> Trees:
+        targets, weights = lesson.examples.targets[chosen], lesson.examples.weights[chosen]
+        return grow_trees(rows[chosen], targets, weights, lesson.n_classes, TREES, lesson.seed)
+
+    def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
+        profiles = (degree_profile(graphs), edge_profile(graphs))
+        return {"trees": self.trees.predict_proba(self._rows(graphs, profiles, None))}
+
+    def _rows(self, graphs: GraphSet, profiles: tuple[Profile, Profile], progress: bool | None) -> NDArray[np.float32]:
+        sizes = np.log1p(np.stack([graphs.node_counts(), graphs.edge_counts()], axis=1))
+        limits = np.split(self.limits, [_VALUES[0]])
+        shared = [shared_histograms(profile, SHARED_BINS, own) for profile, own in zip(profiles, limits, strict=True)]
+        own = [own_histograms(profile, OWN_BINS) for profile in profiles]
+        spectrum = smallest_eigenvalues(graphs, self.n_eigenvalues, progress)
+        return np.concatenate([sizes, *shared, *own, spectrum], axis=1).astype(np.float32)
+
+    def keep(self, predictors: Iterable[str]) -> None:
+        """It has one predictor only."""
+
+    def to_state(self) -> tuple[Arrays, dict[str, Any]]:
+        return {"limits": self.limits, **self.trees.to_arrays()}, {"n_eigenvalues": self.n_eigenvalues}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], n_classes: int) -> Self:
+        member, limits, n_eigenvalues = cls(), arrays.get("limits"), values.get("n_eigenvalues")
+        proper = limits is not None and limits.dtype == np.float64 and limits.shape == (sum(_VALUES),) and np.isfinite(limits).all()
+        if not proper or not isinstance(n_eigenvalues, int) or not 0 < n_eigenvalues <= MOST_EIGENVALUES:
+            raise ModelFileError("the profiles' limits are not what they should be; save the model again")
+        member.limits, member.n_eigenvalues = np.asarray(limits), n_eigenvalues
+        n_columns = 2 + sum(_VALUES) * (SHARED_BINS + OWN_BINS) + n_eigenvalues
+        member.trees = Trees.from_arrays(arrays, n_columns, n_classes)
+        return member
+
+    def describe(self) -> str:
+        return f"{TREES} extra trees on local profiles and {self.n_eigenvalues} eigenvalues"

@@ -1,0 +1,103 @@
+"""TrainedNetwork: a network with all that its use depends on, and Features: what heads see of graphs through it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from phist.engine.computation import Computation, compute
+from phist.graphs.graphset import GraphSet
+from phist.nn.network import StructuralNetwork
+from phist.training.inference import Inference, average_over_roots, embed_nodes, node_moments
+
+DRAWS = 10  # of roots, over which predictions are averaged: the paper's
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """A network and how it is used.
+
+    Attributes:
+        network: with its trained weights.
+        seed: of the roots that are drawn in use.
+        engine: ``"auto"``, ``"fused"`` or ``"reference"``.
+        inference: see `phist.training.inference.average_over_roots`.
+        progress: whether to show a bar; on a terminal, unless given.
+    """
+
+    network: StructuralNetwork
+    seed: int
+    engine: str = "auto"
+    inference: Inference = "auto"
+    progress: bool | None = None
+
+    def embeddings(self, graphs: GraphSet) -> NDArray[np.float32]:
+        """Of graphs, averaged over draws of roots: (graphs, m_graph)."""
+        return average_over_roots(
+            self._computation(graphs), "graph_embeddings",
+            realizations=DRAWS, seed=self.seed, inference=self.inference, progress=self.progress,
+        )  # fmt: skip
+
+    def node_embeddings(self, graphs: GraphSet) -> list[NDArray[np.float32]]:
+        """For every graph those of its nodes, each as the root: a list of (nodes, m_node)."""
+        return embed_nodes(self._computation(graphs), self.progress)
+
+    def node_moments(self, graphs: GraphSet) -> NDArray[np.float32]:
+        """Mean and standard deviation of the embeddings of a graph's nodes: (graphs, 2 · m_node)."""
+        return node_moments(
+            self._computation(graphs), realizations=DRAWS, seed=self.seed, inference=self.inference, progress=self.progress
+        )
+
+    @torch.no_grad()
+    def logits(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The network's own scores; of a mean of embeddings they are the mean of scores."""
+        device = next(self.network.parameters()).device
+        scores: NDArray[np.float32] = self.network.head(torch.from_numpy(embeddings).to(device)).cpu().numpy()
+        return scores
+
+    def _computation(self, graphs: GraphSet) -> Computation:
+        return compute(self.network, graphs.with_labels(None), self.engine)
+
+
+class Features:
+    """Both levels of a network on some graphs, computed when they are first asked for, and once."""
+
+    def __init__(self, trained: TrainedNetwork, graphs: GraphSet) -> None:
+        self.trained = trained
+        self.graphs = graphs
+
+    @cached_property
+    def embeddings(self) -> NDArray[np.float32]:
+        """Of the graphs: (graphs, m_graph)."""
+        return self.trained.embeddings(self.graphs)
+
+    @cached_property
+    def node_level(self) -> NDArray[np.float32]:
+        """Sizes of the graphs and moments of their nodes' embeddings: (graphs, 2 + 2 · m_node)."""
+        sizes = np.stack([self.graphs.node_counts(), self.graphs.edge_counts()], axis=1)
+        return np.concatenate([np.log1p(sizes).astype(np.float32), self.trained.node_moments(self.graphs)], axis=1)
+
+    @cached_property
+    def both_levels(self) -> NDArray[np.float32]:
+        """Embeddings, sizes, and moments of the nodes' embeddings."""
+        return np.concatenate([self.embeddings, self.node_level], axis=1)
+
+    def part(self, positions: NDArray[np.int64]) -> "Features":
+        """The same of some of the graphs; what is computed here is not computed again."""
+        part = Features(self.trained, self.graphs[positions])
+        for name in ("embeddings", "node_level", "both_levels"):
+            if name in self.__dict__:
+                part.__dict__[name] = self.__dict__[name][positions]
+        return part
+
+
+def n_node_level(network: StructuralNetwork) -> int:
+    """Columns of `Features.node_level`."""
+    return 2 + 2 * int(network.f_node.out_channels)
+
+
+def n_both_levels(network: StructuralNetwork) -> int:
+    """Columns of `Features.both_levels`."""
+    return int(network.head.in_features) + n_node_level(network)

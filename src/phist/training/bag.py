@@ -1,0 +1,139 @@
+"""A bag of networks, each trained without one part of the graphs: cycle by cycle, for as long as the graphs left out profit."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from safetensors.torch import load_file, save_file
+
+from phist.files import atomic_path
+from phist.training.checkpoint import State
+from phist.training.history import Ending
+from phist.training.loop import Trainer, copy_state
+from phist.training.progress import TrainingProgress
+
+
+@dataclass(frozen=True)
+class Look:
+    """What graphs left out said of the networks at the foot of a cycle."""
+
+    epochs: int
+    log_loss: float
+    accuracy: float
+
+
+@dataclass
+class Bag:
+    """The networks' weights at the best look, all looks, and why training ended."""
+
+    states: list[State] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+    best: int = -1
+    ending: Ending = "finished"
+
+
+class BagTraining:
+    """Trains networks side by side.
+
+    Args:
+        trainers: one for each network, all of one configuration.
+        look: asks weights, one set for each network, about the graphs left out: their log-loss and accuracy.
+        run: a name for what is trained on what; files of another run are not continued.
+        checkpoint: what the names of files begin with in which a killed training goes on, or ``None``.
+        deadline: on the clock of `time.monotonic`; no cycle begins that would end later, and the first is shortened to fit.
+        progress: whether to show a bar; on a terminal, unless given.
+    """
+
+    def __init__(
+        self,
+        trainers: Sequence[Trainer],
+        look: Callable[[list[State]], tuple[float, float]],
+        *,
+        run: str = "",
+        checkpoint: Path | None = None,
+        deadline: float | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.trainers, self.look, self.run = trainers, look, run
+        self.checkpoint, self.deadline, self.progress = checkpoint, deadline, progress
+        self.bag = Bag()
+
+    def train(self) -> Bag:
+        """All cycles, or until one does not lower the log-loss, time is up, or Ctrl-C; then the best cycle so far counts."""
+        ends = self.trainers[0].config.cycle_ends()
+        try:
+            with TrainingProgress(self.progress, ends[-1] * len(self.trainers), len(self.trainers)) as bar:
+                for number, trainer in enumerate(self.trainers):
+                    self._resume(number, trainer)
+                for end in ends:
+                    if not self._fits(end):
+                        self.bag.ending = "time budget"
+                        break
+                    states = [self._train_until(number, end, bar) for number in range(len(self.trainers))]
+                    if not self._improves(end, states):
+                        break
+        except KeyboardInterrupt:
+            if not self.bag.looks:
+                raise
+            self.bag.ending = "interrupted"
+        return self.bag
+
+    def _improves(self, end: int, states: list[State]) -> bool:
+        log_loss, accuracy = self.look(states)
+        looks = self.bag.looks
+        looks.append(Look(end, log_loss, accuracy))
+        if self.bag.best >= 0 and log_loss >= looks[self.bag.best].log_loss:
+            return False
+        self.bag.best, self.bag.states = len(looks) - 1, states
+        return True
+
+    def _fits(self, end: int) -> bool:
+        """Whether the cycle up to ``end`` can be done in time, as epochs have taken so far."""
+        done = sum(len(trainer.history.epochs) for trainer in self.trainers)
+        if self.deadline is None or not done:
+            return True
+        seconds = sum(trainer.history.seconds for trainer in self.trainers) / done
+        return (end * len(self.trainers) - done) * seconds < self.deadline - time.monotonic()
+
+    def _train_until(self, number: int, end: int, bar: TrainingProgress) -> State:
+        trainer, snapshot = self.trainers[number], self._file(f"{number}.{end}")
+        if snapshot is not None and snapshot.exists() and len(trainer.history.epochs) >= end:
+            return dict(load_file(snapshot))
+        with trainer.computation.at_work():
+            while len(trainer.history.epochs) < self._shortened(end):
+                bar.show(trainer.run_epoch())
+                if (file := self._file(str(number))) is not None:
+                    trainer.save(file, self.run)
+        state = copy_state(trainer.network)
+        if snapshot is not None:
+            with atomic_path(snapshot) as temporary:
+                save_file(state, temporary)
+        return state
+
+    def _shortened(self, end: int) -> int:
+        """``end``, or in the first cycle as many epochs as all networks have time for, the schedule with them."""
+        first = self.trainers[0]
+        config, timed = first.config, first.history.epochs
+        if self.deadline is not None and len(timed) == 1 and end == config.cycle_ends()[0] and not self._fits(end):
+            left = self.deadline - time.monotonic()
+            affordable = int((left / timed[0].seconds + 1) / len(self.trainers))
+            for trainer in self.trainers:
+                trainer.config = replace(config, epochs=max(1, min(end, affordable)), restarts=0)
+        return min(end, first.config.epochs)
+
+    def _resume(self, number: int, trainer: Trainer) -> None:
+        file = self._file(str(number))
+        if file is not None and file.exists():
+            trainer.resume(file, self.run)
+
+    def _file(self, suffix: str) -> Path | None:
+        return None if self.checkpoint is None else Path(f"{self.checkpoint}.{suffix}")
+
+    def remove_files(self) -> None:
+        """Nothing is unfinished any more."""
+        for number in range(len(self.trainers)):
+            for suffix in (f"{number}", *(f"{number}.{end}" for end in self.trainers[0].config.cycle_ends())):
+                file = self._file(suffix)
+                if file is not None:
+                    file.unlink(missing_ok=True)
