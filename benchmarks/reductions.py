@@ -22,12 +22,11 @@ from phist import load_dataset
 from phist.drawing.engine import plot_balls, plot_twins
 from phist.engine.function import FusedNetwork
 from phist.engine.plan import Plan, measure_balls
-from phist.graphs.facts import DATASETS
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
 from phist.nn.sampling import Draws
-from phist.training.presets import make_preset
+from phist.training.presets import APPENDIX, make_preset
 
 BEGIN, END = "<!-- reductions:begin -->", "<!-- reductions:end -->"
 Array = NDArray[Any]
@@ -137,7 +136,7 @@ def draw(folder: Path) -> None:
 def main() -> None:
     """Count and print, or draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--datasets", nargs="+", default=list(DATASETS), metavar="NAME")
+    parser.add_argument("--datasets", nargs="+", default=list(APPENDIX), metavar="NAME")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--update", type=Path, metavar="FILE", help="a document with the table's marks to write it to")
     parser.add_argument("--draw", type=Path, metavar="FOLDER", help="draw the pictures of both reductions there, and nothing else")

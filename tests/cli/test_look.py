@@ -9,16 +9,19 @@ from phist.graphs.datasets import DATASETS
 from phist.graphs.generate import make_regular_pairs
 
 
-def test_datasets_lists_all_nine(run):
+def test_datasets_lists_the_whole_catalogue_group_by_group(run):
     text = run("datasets").stdout
     assert all(name in text for name in DATASETS)
+    order = ["the paper's nine", "MUTAG", "development suite", "COX2", "large and control", "MOLHIV"]
+    assert sorted(order, key=text.index) == order
 
 
 def test_datasets_as_json_has_places_and_statistics(run):
     rows = {row["name"]: row for row in json.loads(run("datasets", "--json").stdout)}
     assert rows.keys() == DATASETS.keys()
+    assert [name for name, row in rows.items() if row["official_split"]] == ["MOLHIV"]
     assert (rows["MUTAG"]["graphs"], rows["MUTAG"]["classes"], rows["MUTAG"]["mean_nodes"]) == (188, 2, 17.93)
-    assert all(row["found"] in ("PHIST_DATA", "cache", "parsed", "grakel", "download") for row in rows.values())
+    assert all(row["found"] in ("PHIST_DATA", "cache", "parsed", "grakel", "download", "missing") for row in rows.values())
 
 
 @pytest.fixture

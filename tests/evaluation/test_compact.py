@@ -37,6 +37,22 @@ def test_probabilities_keep_five_digits(shares):
     assert np.abs(unpack_probabilities(packed, 5) - probabilities).max() < 1e-4 / 2
 
 
+def test_probabilities_that_five_digits_would_merge_keep_their_order():
+    scores = 0.27 + 1e-7 * np.random.default_rng(0).permutation(400)
+    packed = json.loads(json.dumps(pack_probabilities(np.stack([1 - scores, scores], axis=1))))
+    assert (unpack_probabilities(packed, 400)[:, 1].argsort() == scores.argsort()).all()
+
+
+def test_probabilities_that_five_digits_keep_apart_take_no_more():
+    scores = np.random.default_rng(0).uniform(size=400)
+    packed = pack_probabilities(np.stack([1 - scores, scores], axis=1))
+    assert isinstance(packed, list) and max(packed[0]) <= 10**5
+
+
+def test_equal_probabilities_take_five_digits():
+    assert isinstance(pack_probabilities(np.full((400, 2), 0.5)), list)
+
+
 def test_no_probabilities_come_back_as_none():
     assert unpack_probabilities(pack_probabilities(np.empty((0, 3))), 0).shape == (0, 3)
 

@@ -9,7 +9,7 @@ from phist.baselines import registry
 from phist.evaluation.journal import read_journal
 from phist.evaluation.records import Record, journal_of, scan_records
 from phist.evaluation.spec_file import read_spec
-from phist.graphs.facts import known_dataset
+from phist.graphs.catalog import known_dataset
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 STUDIES = sorted(path.stem for path in EXPERIMENTS.glob("*.toml"))

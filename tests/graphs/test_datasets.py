@@ -1,3 +1,4 @@
+import hashlib
 import http.server
 import json
 import os
@@ -5,6 +6,7 @@ import shutil
 import threading
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,8 +15,8 @@ import pytest
 from phist import load_dataset
 from phist.errors import DatasetError, GraphInputError
 from phist.graphs import datasets
-from phist.graphs.datasets import DATASETS, find_dataset, load_graphs
-from phist.graphs.facts import DatasetFacts, dataset_facts
+from phist.graphs.catalog import GROUPS, DatasetFacts, dataset_facts, known_dataset
+from phist.graphs.datasets import DATASETS, find_dataset, load_graphs, load_split
 
 TOY = {"A": "1, 2\n2, 1\n3, 3\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "0\n1\n"}
 
@@ -65,31 +67,61 @@ def parses(monkeypatch):
 # Names -----------------------------------------------------------------------------------------------------------------
 
 
-def test_there_are_nine():
-    assert len(DATASETS) == 9
+def test_the_catalogue_has_the_papers_nine_eight_to_develop_on_and_two_others():
+    assert [len(group) for group in GROUPS.values()] == [9, 8, 2]
+    assert len(DATASETS) == 19
 
 
 @pytest.mark.parametrize(
     ("name", "proper"),
-    [("mutag", "MUTAG"), ("imdb_binary", "IMDB-BINARY"), ("IMDB-M", "IMDB-MULTI"), ("reddit-b", "REDDIT-BINARY"), ("D&D", "DD")],
+    [
+        ("mutag", "MUTAG"),
+        ("imdb_binary", "IMDB-BINARY"),
+        ("IMDB-M", "IMDB-MULTI"),
+        ("reddit-b", "REDDIT-BINARY"),
+        ("D&D", "DD"),
+        ("msrc21", "MSRC_21"),
+        ("ptc-mr", "PTC_MR"),
+        ("ogbg-molhiv", "MOLHIV"),
+        ("deezer_ego_nets", "DEEZER-EGOS"),
+        ("SYNTHIE", "Synthie"),
+    ],
 )
 def test_names_may_be_spelt_loosely(name, proper):
     assert dataset_facts(name).name == proper
 
 
-def test_an_unknown_name_is_answered_with_the_nearest_and_all_nine():
-    with pytest.raises(DatasetError, match=r"Did you mean ENZYMES\? The names are MUTAG, ENZYMES, .*REDDIT-BINARY; .*a path"):
+def test_every_dataset_is_found_by_its_own_name():
+    assert all(known_dataset(name) is facts for name, facts in DATASETS.items())
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("Sinthie", "Synthie"), ("letter", "Letter-high"), ("molhivs", "MOLHIV")])
+def test_the_nearest_name_is_found_in_any_case(name, nearest):
+    with pytest.raises(DatasetError, match=f"Did you mean {nearest}\\?"):
+        load_dataset(name)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_and_all_names():
+    with pytest.raises(DatasetError, match=r"Did you mean ENZYMES\? The names are MUTAG, ENZYMES, .*DEEZER-EGOS; .*a path"):
         load_dataset("ENZYME")
 
 
 # The real archives -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if name != "COLLAB"])
+@pytest.mark.parametrize("name", [name for name in DATASETS if name not in ("COLLAB", "MOLHIV")])
 def test_a_real_archive_has_the_content_it_should_have(dataset_folder, name):
     graphs, facts = load_dataset(name), DATASETS[name]
     assert (len(graphs), graphs.n_nodes, graphs.n_edges) == (facts.graphs, facts.nodes, facts.edges)
     assert tuple(sorted(Counter(graphs.labels.tolist()).items())) == facts.class_counts
+
+
+def test_molhiv_has_its_content_and_its_scaffold_split(dataset_folder):
+    graphs, (training, validation, test) = load_dataset("MOLHIV"), load_split("MOLHIV")
+    positive = np.array(graphs.label_list()) == 1
+    assert [len(part) for part in (training, validation, test)] == [32901, 4113, 4113]
+    assert [int(positive[part].sum()) for part in (training, validation, test)] == [1232, 81, 130]
+    assert np.array_equal(np.sort(np.concatenate([training, validation, test])), np.arange(len(graphs)))
 
 
 @pytest.mark.parametrize(("name", "isolated"), [("NCI1", 428), ("ENZYMES", 106), ("REDDIT-BINARY", 21), ("PROTEINS", 5)])
@@ -357,3 +389,60 @@ def test_a_missing_path_is_answered_with_what_can_be_read():
 def test_a_missing_name_is_answered_with_the_names():
     with pytest.raises(DatasetError, match="is no dataset phist knows"):
         load_graphs("own")
+
+
+# The official split ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def split_toy(toy, monkeypatch):
+    """The small dataset with an official split: its first graph to train on, its second to test."""
+    digest = hashlib.sha256(b"train\ntest").hexdigest()
+    facts = replace(dataset_facts("TOY"), split_digest=digest, collection_name=None)
+    monkeypatch.setitem(dataset_facts.__globals__["_BY_PLAIN_NAME"], "toy", facts)
+    monkeypatch.setenv("PHIST_DATA", str(toy))
+    write_archive(toy, split="train\ntest\n")
+    return toy
+
+
+def test_the_official_split_is_read_from_the_archive(split_toy):
+    assert [part.tolist() for part in load_split("TOY")] == [[0], [], [1]]
+
+
+def test_a_dataset_without_official_split_says_which_has_one():
+    with pytest.raises(DatasetError, match=r"COX2 has no official split; MOLHIV has one"):
+        load_split("COX2")
+
+
+@pytest.mark.parametrize("words", ["test\ntrain\n", "train\n", "train\nTest\n", ""])
+def test_another_split_than_the_published_one_is_refused(split_toy, words):
+    write_archive(split_toy, split=words)
+    with pytest.raises(DatasetError, match="another split"):
+        load_split("TOY")
+
+
+def test_an_archive_without_its_split_is_refused(split_toy):
+    write_archive(split_toy)
+    with pytest.raises(DatasetError, match=r"cannot be read: .*_split.txt"):
+        load_split("TOY")
+
+
+def test_a_parsed_copy_alone_has_no_split(split_toy):
+    load_dataset("TOY")
+    (split_toy / "TOY.zip").unlink()
+    assert len(load_dataset("TOY")) == 2
+    with pytest.raises(DatasetError, match=r"TOY is not on this machine .* set PHIST_DATA"):
+        load_split("TOY")
+
+
+def test_a_dataset_that_the_collection_lacks_is_missing_and_says_where_to_put_it(split_toy):
+    (split_toy / "TOY.zip").unlink()
+    assert find_dataset("TOY").kind == "missing"
+    assert "PHIST_DATA" in str(find_dataset("TOY"))
+    with pytest.raises(DatasetError, match=r"looked for TOY.zip .* not in the TU collection"):
+        load_dataset("TOY")
+
+
+def test_a_download_goes_by_the_name_that_the_collection_has(cache):
+    assert str(find_dataset("Tox21_MMP")).endswith("/Tox21_MMP_training.zip")
+    assert str(find_dataset("COX2")).endswith("/COX2.zip")

@@ -1,6 +1,6 @@
 import pytest
 
-from phist.graphs.facts import dataset_facts
+from phist.graphs.catalog import dataset_facts
 from phist.report.published import Figure, load_published
 
 

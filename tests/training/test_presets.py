@@ -37,6 +37,16 @@ def test_auto_takes_the_random_walk_for_directed_graphs():
     assert make_preset("auto", graphs).network.operator == "random-walk"
 
 
+def test_a_dataset_of_the_catalogue_that_the_appendix_lacks_takes_auto():
+    graphs = make_trees(50, n_nodes=4, seed=0)
+    assert make_preset("COX2", graphs) == make_preset("auto", graphs)
+
+
+def test_a_dataset_that_the_appendix_lacks_has_nothing_printed():
+    with pytest.raises(ConfigError, match="ENZYMES"):
+        make_preset("paper:COX2")
+
+
 @pytest.mark.parametrize("name", ["ENZYME5", "paper:", "paper:ours", "printed:ENZYMES", ""])
 def test_unknown_preset_is_named_with_those_known(name):
     with pytest.raises(ConfigError, match="auto"):

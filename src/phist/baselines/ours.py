@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from phist.baselines.forests import accuracy_of
 from phist.baselines.method import Account, Method, Task
 from phist.errors import ModelFileError
-from phist.graphs.facts import known_dataset
 from phist.graphs.graphset import GraphSet
 
 if TYPE_CHECKING:
@@ -165,7 +164,9 @@ class PhistPaper(StructuralMethod):
     prefix = "paper:"
 
     def skip(self, dataset: str) -> str | None:
-        return None if known_dataset(dataset) else f"the paper's appendix has no sizes for {dataset}"
+        from phist.training.presets import appendix_name
+
+        return None if appendix_name(dataset) else f"the paper's appendix has no sizes for {dataset}"
 
 
 class PhistSum(StructuralMethod):

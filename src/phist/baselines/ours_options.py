@@ -7,9 +7,9 @@ from typing import Any, get_args
 from phist.errors import ConfigError, check_choice
 from phist.estimators.base import Head
 from phist.estimators.forest import ForestConfig
-from phist.graphs.facts import known_dataset
 from phist.nn.config import NetworkConfig
 from phist.training.config import TrainingConfig
+from phist.training.presets import appendix_name
 
 PLAIN = ("preset", "engine", "roots", "realizations", "inference", "class_weight")  # the estimator's own, passed on as they are
 TAKEN = {"sampler", "seed"}  # said by ``roots`` and by the study
@@ -61,8 +61,8 @@ def sort_options(method: str, given: Mapping[str, Any], heads: tuple[Head, ...])
 
 def preset_of(dataset: str, prefix: str = "") -> str:
     """The preset that the appendix has for ``dataset``, else the automatic one."""
-    facts = known_dataset(dataset)
-    return "auto" if facts is None else prefix + facts.name
+    name = appendix_name(dataset)
+    return "auto" if name is None else prefix + name
 
 
 def _names(config: type[Any]) -> set[str]:

@@ -7,10 +7,12 @@ from phist.cli.screen import console, print_json
 
 
 def datasets(as_json: Json = False) -> None:
-    """List the nine datasets known by name, with where each is found and its statistics.
+    """List the datasets known by name, with where each is found and its statistics.
 
-    A dataset is taken from the folder in PHIST_DATA, else from the cache, else
-    (MUTAG) from the installed grakel, else it is downloaded on first use.
+    They are grouped: the paper's nine, a suite for development, and two that
+    are large or a control. A dataset is taken from the folder in PHIST_DATA,
+    else from the cache, else (MUTAG) from the installed grakel, else it is
+    downloaded on first use; MOLHIV is not in the collection.
 
     Examples:
       phist datasets
@@ -30,25 +32,33 @@ def datasets(as_json: Json = False) -> None:
     for name in ("graphs", "classes", "nodes", "edges"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("place", overflow="fold")
+    group = None
     for row in rows:
+        if row["group"] != group:
+            group = row["group"]
+            table.add_section()
+            table.add_row(group, style="bold")
         figures = [f"{row['graphs']:,}", str(row["classes"]), f"{row['mean_nodes']:,.1f}", f"{row['mean_edges']:,.1f}"]
         table.add_row(row["name"], row["found"], *figures, row["place"])
     console().print(table)
 
 
 def _rows() -> list[dict[str, Any]]:
-    from phist.graphs.datasets import DATASETS, find_dataset
+    from phist.graphs.catalog import GROUPS
+    from phist.graphs.locate import find_dataset
 
     rows = []
-    for name, facts in DATASETS.items():
-        place = find_dataset(name)
+    for group, facts in ((group, facts) for group, members in GROUPS.items() for facts in members):
+        place = find_dataset(facts.name)
         rows.append({
-            "name": name,
+            "name": facts.name,
+            "group": group,
             "found": place.kind,
             "place": str(place),
             "graphs": facts.graphs,
             "classes": facts.classes,
             "mean_nodes": round(facts.nodes / facts.graphs, 2),
             "mean_edges": round(facts.edges / facts.graphs, 2),
+            "official_split": bool(facts.split_digest),
         })  # fmt: skip
     return rows

@@ -139,7 +139,7 @@ def fit(
 
 def _own_preset(data: str) -> str:
     """One of the nine datasets, given by its name, takes its own preset; a path that exists is not such a name."""
-    from phist.graphs.facts import known_dataset
+    from phist.training.presets import appendix_name
 
-    facts = None if Path(data).expanduser().exists() else known_dataset(data)
-    return "auto" if facts is None else facts.name
+    name = None if Path(data).expanduser().exists() else appendix_name(data)
+    return name or "auto"

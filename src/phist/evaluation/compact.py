@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-UNIT = 100_000  # probabilities are written as whole numbers of this part: five digits
+UNIT, FINE_UNIT = 10**5, 10**8  # probabilities are written as whole numbers of such parts: five digits, or eight
+MERGED = 0.05  # the share of different values that five digits may make equal; ranks, and so ROC-AUC, hardly notice
 DIGITS = 5  # significant digits of any other figure
 
 Rows = list[dict[str, Any]]
@@ -47,18 +48,33 @@ def rows_of(columns: Mapping[str, Any]) -> Rows:
     return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
 
 
-def pack_probabilities(probabilities: NDArray[np.float64]) -> list[list[int]]:
-    """Probabilities as whole numbers of `UNIT`, class by class; the last class is what is left of one."""
-    shares = np.rint(probabilities * UNIT).astype(np.int64)
-    columns: list[list[int]] = shares[:, :-1].T.tolist()
+def pack_probabilities(probabilities: NDArray[np.float64]) -> Any:
+    """Probabilities as whole numbers of `UNIT`, class by class; the last class is what is left of one.
+
+    Where five digits would merge many different values, as of a support vector machine that is sure of the larger class
+    whatever the graph, they are whole numbers of `FINE_UNIT`, and the unit stands beside them.
+    """
+    if _distinct(probabilities, UNIT) >= (1 - MERGED) * _distinct(probabilities, FINE_UNIT):
+        return _shares(probabilities, UNIT)
+    return {"unit": FINE_UNIT, "columns": _shares(probabilities, FINE_UNIT)}
+
+
+def unpack_probabilities(packed: Any, n_rows: int) -> NDArray[np.float64]:
+    """The inverse of `pack_probabilities`, (graphs, classes)."""
+    columns, unit = (packed["columns"], packed["unit"]) if isinstance(packed, Mapping) else (packed, UNIT)
+    shares = np.array(columns, dtype=np.int64).reshape(len(columns), n_rows)
+    last = np.maximum(0, unit - shares.sum(axis=0))
+    return np.vstack([shares, last]).T / unit
+
+
+def _shares(probabilities: NDArray[np.float64], unit: int) -> list[list[int]]:
+    columns: list[list[int]] = np.rint(probabilities[:, :-1] * unit).astype(np.int64).T.tolist()
     return columns
 
 
-def unpack_probabilities(columns: Sequence[Sequence[int]], n_rows: int) -> NDArray[np.float64]:
-    """The inverse of `pack_probabilities`, (graphs, classes)."""
-    shares = np.array(columns, dtype=np.int64).reshape(len(columns), n_rows)
-    last = np.maximum(0, UNIT - shares.sum(axis=0))
-    return np.vstack([shares, last]).T / UNIT
+def _distinct(probabilities: NDArray[np.float64], unit: int) -> int:
+    """How many values the columns have between them, each column by itself."""
+    return sum(len(np.unique(column)) for column in np.rint(probabilities * unit).T)
 
 
 def _squeezed(values: list[Any]) -> Any:

@@ -27,7 +27,7 @@ class Outcome:
     positions: list[int]  # of the test graphs in their dataset
     truth: list[int]
     predicted: list[int]  # the most probable class before probabilities were rounded
-    probabilities: NDArray[np.float64]  # (graphs, classes), with five digits
+    probabilities: NDArray[np.float64]  # (graphs, classes), with five digits or more
 
     @property
     def accuracy(self) -> float:

@@ -18,7 +18,7 @@ class Dataset:
 
     name: str
     fingerprint: str
-    source: Path | None  # None for the nine that are known by name
+    source: Path | None  # None for those of the catalogue
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from phist.errors import ConfigError, PhistError, check_choice
 from phist.evaluation.cell import PROTOCOLS, Protocol
 from phist.evaluation.spec import Dataset, Options, Run, Spec
 from phist.evaluation.splits import FOLDS
+from phist.graphs.catalog import dataset_facts, known_dataset
 from phist.graphs.datasets import load_graphs
-from phist.graphs.facts import dataset_facts, known_dataset
 
 _KEYS = ("name", "protocol", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # studies, labels and datasets are names of files and folders
@@ -77,7 +77,7 @@ def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
 
 
 def name_of_dataset(given: str) -> str:
-    """The name that cells have: that of one of the nine however it is spelt, else as given."""
+    """The name that cells have: that of the catalogue however it is spelt, else as given."""
     facts = known_dataset(given)
     return given if facts is None else facts.name
 

@@ -1,14 +1,18 @@
-"""load_dataset: the nine datasets by name, checked, and parsed only once."""
+"""load_dataset: the datasets of the catalogue by name, checked, and parsed only once."""
 
+import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from phist.errors import DatasetError, GraphInputError, ModelFileError, OutputError
+from phist.graphs.arrays import IntArray
+from phist.graphs.catalog import DATASETS as DATASETS
+from phist.graphs.catalog import DatasetFacts, dataset_facts, known_dataset
 from phist.graphs.convert import as_graphset
 from phist.graphs.download import download as fetch
-from phist.graphs.facts import DATASETS as DATASETS
-from phist.graphs.facts import DatasetFacts, dataset_facts, known_dataset
-from phist.graphs.formats.tu import read_tu
+from phist.graphs.formats.tu import read_tu, read_tu_split
 from phist.graphs.graphset import GraphSet
 from phist.graphs.locate import DatasetPlace, cache_folder, parsed_folder, places_of
 from phist.graphs.locate import find_dataset as find_dataset
@@ -17,10 +21,11 @@ from phist.graphs.read import READABLE, LabelSource, read_graphs, read_labels
 from phist.graphs.storage import read_header, write_graphset
 
 Stamp = dict[str, str | int]
+SPLIT_WORDS = ("train", "valid", "test")  # of a file NAME_split.txt
 
 
 def load_dataset(name: str, *, download: bool = True) -> GraphSet:
-    """Load one of the nine datasets: MUTAG, ENZYMES, PROTEINS, DD, NCI1, IMDB-BINARY, IMDB-MULTI, COLLAB, REDDIT-BINARY.
+    """Load a dataset of the catalogue: the paper's nine, such as MUTAG or ENZYMES, and ten more; `DATASETS` has the names.
 
     It is looked for in the folder ``PHIST_DATA`` (``NAME.zip`` or ``NAME/``), then in the cache (``PHIST_CACHE``, else the
     user's cache folder), then, for MUTAG, inside the installed ``grakel``, and downloaded last. Its content is checked:
@@ -38,10 +43,24 @@ def load_dataset(name: str, *, download: bool = True) -> GraphSet:
         graphs = _load_from(place, facts)
         if graphs is not None:
             return graphs
-    raise DatasetError(
-        f"{facts.name} is not on this machine (looked in PHIST_DATA and {cache_folder()}); "
-        "set PHIST_DATA to a folder that holds it, or allow the download"
-    )
+    raise _not_here(facts)
+
+
+def load_split(name: str) -> tuple[IntArray, IntArray, IntArray]:
+    """The official split of a dataset that has one, MOLHIV: positions of training, validation and test graphs.
+
+    It is read from the archive, which has to be on this machine as for `load_dataset`, and checked likewise.
+    """
+    facts = dataset_facts(name)
+    if not facts.split_digest:
+        known = ", ".join(other.name for other in DATASETS.values() if other.split_digest)
+        raise DatasetError(f"{facts.name} has no official split; {known} has one: split other datasets by folds")
+    words = _split_words(facts)
+    if hashlib.sha256("\n".join(words).encode()).hexdigest() != facts.split_digest:
+        raise DatasetError(f"the archive of {facts.name} has another split than the published one; replace the archive")
+    parts = np.array(words)
+    training, validation, test = (np.flatnonzero(parts == part).astype(np.int64) for part in SPLIT_WORDS)
+    return training, validation, test
 
 
 def load_graphs(
@@ -65,6 +84,24 @@ def load_graphs(
     graphs = load_dataset(data)
     given = read_labels(labels, graphs)
     return as_graphset(graphs, given, directed=directed, self_loops=self_loops, weights=weights)
+
+
+def _not_here(facts: DatasetFacts) -> DatasetError:
+    download = "it is not in the TU collection" if facts.collection_name is None else "or allow the download"
+    return DatasetError(
+        f"{facts.name} is not on this machine (looked for {facts.name}.zip in PHIST_DATA and {cache_folder()}); "
+        f"set PHIST_DATA to a folder that holds it, {download}"
+    )
+
+
+def _split_words(facts: DatasetFacts) -> list[str]:
+    archives = [place.path for place in places_of(facts) if place.path is not None and place.kind != "parsed"]
+    if not archives:
+        raise _not_here(facts)
+    try:
+        return read_tu_split(archives[0])
+    except (GraphInputError, OSError) as error:
+        raise DatasetError(f"the split of {facts.name} cannot be read: {error}") from error
 
 
 def _load_from(place: DatasetPlace, facts: DatasetFacts) -> GraphSet | None:

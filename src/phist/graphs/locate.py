@@ -9,35 +9,35 @@ from tempfile import gettempdir
 from typing import Literal
 
 from phist.errors import DatasetError
-from phist.graphs.facts import DatasetFacts, dataset_facts
+from phist.graphs.catalog import DatasetFacts, dataset_facts
 from phist.graphs.formats.tu import is_tu_folder
 from phist.graphs.storage import MARKER
 
 COLLECTION = "https://www.chrsmrrs.com/graphkerneldatasets"  # the TU collection's own address
-Kind = Literal["PHIST_DATA", "cache", "parsed", "grakel", "download"]
+Kind = Literal["PHIST_DATA", "cache", "parsed", "grakel", "download", "missing"]
 
 
 @dataclass(frozen=True)
 class DatasetPlace:
     """Where a dataset would be taken from: the folder in ``PHIST_DATA``, the user's cache, its parsed copy there, the
-    installed ``grakel``, or a download.
+    installed ``grakel``, or a download; ``missing`` is a set that cannot be downloaded and is not on this machine.
     """
 
     kind: Kind
-    path: Path | None = None  # None for a download
-    url: str | None = None
+    path: Path | None = None  # None where it is not on this machine
+    url: str | None = None  # of a download
 
     def __str__(self) -> str:
-        return str(self.path or self.url)
+        return str(self.path or self.url or "not in the TU collection: put its archive into PHIST_DATA")
 
 
 def find_dataset(name: str) -> DatasetPlace:
     """Where `load_dataset` would take a dataset from, without reading it."""
-    return places_of(dataset_facts(name))[0]
+    return next(iter(places_of(dataset_facts(name))), DatasetPlace("missing"))
 
 
 def places_of(facts: DatasetFacts) -> list[DatasetPlace]:
-    """Every place a dataset can be taken from, the nearest first; the last is always the download."""
+    """Every place a dataset can be taken from, the nearest first; the last is the download, if the collection has it."""
     data, parsed = data_folder(), parsed_folder(facts)
     local: list[tuple[Kind, Path | None]] = [
         ("PHIST_DATA", None if data is None else _archive_in(data, facts)),
@@ -45,9 +45,11 @@ def places_of(facts: DatasetFacts) -> list[DatasetPlace]:
         ("parsed", parsed if _holds(parsed, MARKER) else None),
         ("grakel", _in_grakel(facts)),
     ]
-    address = os.environ.get("PHIST_DATASETS_URL") or COLLECTION
     found = [DatasetPlace(kind, path) for kind, path in local if path is not None]
-    return [*found, DatasetPlace("download", url=f"{address.rstrip('/')}/{facts.name}.zip")]
+    if facts.collection_name is None:
+        return found
+    address = os.environ.get("PHIST_DATASETS_URL") or COLLECTION
+    return [*found, DatasetPlace("download", url=f"{address.rstrip('/')}/{facts.collection_name}.zip")]
 
 
 def data_folder() -> Path | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phist.errors import ConfigError
-from phist.graphs.facts import DATASETS, known_dataset
+from phist.graphs.catalog import known_dataset
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
 from phist.nn.convolution import SpectralOperator
@@ -62,7 +62,8 @@ def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
 
     Args:
         name: ``"auto"`` chooses by ``graphs``; a dataset's name (``"ENZYMES"``) takes the appendix's sizes with our recipe;
-            ``"paper:ENZYMES"`` is the network and its training as printed.
+            ``"paper:ENZYMES"`` is the network and its training as printed. A dataset that is known by name but not in the
+            appendix takes ``"auto"``.
         graphs: what will be trained on.
     """
     if name == "auto":
@@ -70,6 +71,8 @@ def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
     prefix, colon, dataset = name.rpartition(":")
     if colon and prefix != "paper":
         raise ConfigError(f"preset={name!r} is not known; use 'auto', a dataset's name such as 'ENZYMES', or 'paper:ENZYMES'")
+    if not prefix and known_dataset(dataset) and appendix_name(dataset) is None:
+        return _automatic(graphs)
     sizes = _appendix_sizes(name, dataset)
     shape = {"orders": sizes.orders, "channels": sizes.channels, "bins": sizes.bins, "sampler": RootSampler(count=sizes.roots)}
     if prefix == "paper":
@@ -79,12 +82,22 @@ def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
     return Preset(NetworkConfig(**shape, **network), TrainingConfig(**training))  # type: ignore[arg-type]
 
 
-def _appendix_sizes(name: str, dataset: str) -> Sizes:
+def appendix_name(dataset: str) -> str | None:
+    """What the appendix calls a dataset, however it is spelt; ``None`` for one that it does not have.
+
+    >>> appendix_name("imdb_binary"), appendix_name("COX2"), appendix_name("ours")
+    ('IMDB-BINARY', None, None)
+    """
     facts = known_dataset(dataset)
-    if facts is None:
-        known = ", ".join(DATASETS)
+    return facts.name if facts is not None and facts.name in APPENDIX else None
+
+
+def _appendix_sizes(name: str, dataset: str) -> Sizes:
+    found = appendix_name(dataset)
+    if found is None:
+        known = ", ".join(APPENDIX)
         raise ConfigError(f"preset={name!r} is not known; use 'auto', or one of {known}, or 'paper:' and one of these")
-    return APPENDIX[facts.name]
+    return APPENDIX[found]
 
 
 def _automatic(graphs: GraphSet | None) -> Preset:

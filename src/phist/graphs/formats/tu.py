@@ -75,6 +75,12 @@ def read_tu(path: Path, reading: Reading = DEFAULT_READING) -> GraphSet:
     return pack(node_counts, source, target, reading=reading, labels=labels)
 
 
+def read_tu_split(path: Path) -> list[str]:
+    """The words of NAME_split.txt, which some sets have beside their graphs: the part that each graph belongs to."""
+    with _open_files(path) as files, files.open("_split.txt") as stream:
+        return stream.read().decode(errors="replace").split()
+
+
 @contextmanager
 def _open_files(path: Path) -> Iterator[TUFiles]:
     if path.is_dir():
