@@ -1,60 +1,127 @@
-"""How predictors are combined: each tempered on graphs that it had not seen, then weighed by how much it adds to the others."""
+"""Ensemble: members, what their predictors weigh, and the temperatures that make probabilities of their answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
 
-Probabilities = NDArray[np.float64]
-
-LEAST = 1e-4  # probability: no predictor in use is more certain than that, and a forest's zero is no certainty
-ROUNDS = 40  # of greedy selection: weights are multiples of a fortieth
+from phist.errors import ModelFileError
+from phist.estimators.combining import at_temperature, log_loss_of, mixture, select_weights, temper
+from phist.estimators.members import MEMBERS
+from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.graphs.graphset import GraphSet
 
 
-def temper(probabilities: Probabilities, targets: NDArray[np.int64]) -> tuple[Probabilities, float]:
-    """Probabilities sharpened or softened as fits ``targets`` best, and the temperature that does it."""
-    logs = np.log(np.maximum(probabilities, LEAST))
-    found = minimize_scalar(lambda power: log_loss_of(_cooled(logs, power), targets), bounds=(-3.0, 3.0), method="bounded")
-    return _cooled(logs, found.x), float(np.exp(found.x))
+@dataclass(frozen=True)
+class Candidate:
+    """What graphs left out said of one predictor."""
+
+    name: str  # of the member and the predictor
+    accuracy: float
+    log_loss: float  # once tempered
+    temperature: float
+    weight: float  # in the ensemble
 
 
-def at_temperature(probabilities: Probabilities, temperature: float) -> Probabilities:
-    """What `temper` does with a temperature that is known."""
-    return _cooled(np.log(np.maximum(probabilities, LEAST)), float(np.log(temperature)))
+@dataclass
+class Ensemble:
+    """Fitted members and how they are combined.
 
-
-def log_loss_of(probabilities: Probabilities, targets: NDArray[np.int64]) -> float:
-    """The mean of minus the logarithms of what was given to the right classes."""
-    given = probabilities[np.arange(len(targets)), targets]
-    return float(-np.log(np.maximum(given, LEAST)).mean())
-
-
-def select_weights(candidates: Mapping[str, Probabilities], targets: NDArray[np.int64]) -> dict[str, float]:
-    """Weights, of which most are zero, for the mean of the candidates that fits ``targets`` best.
-
-    Greedy selection with replacement (Caruana et al., 2004): in every round the candidate joins, once more if it is in already, that
-    lowers the log-loss of the mean the most. The best mean of all rounds is kept.
+    Attributes:
+        members: in the order of their fitting.
+        candidates: all predictors, those without weight included.
+        temperature: of the weighted mean.
     """
-    names, tables = list(candidates), np.stack(list(candidates.values()))
-    given = tables[:, np.arange(len(targets)), targets]  # (candidates, graphs)
-    total, counts = np.zeros(len(targets)), np.zeros(len(names))
-    least, best = np.inf, counts
-    for size in range(1, ROUNDS + 1):
-        losses = -np.log(np.maximum((total + given) / size, LEAST)).mean(axis=1)
-        joins = int(losses.argmin())
-        total, counts[joins] = total + given[joins], counts[joins] + 1
-        if losses[joins] < least:
-            least, best = float(losses[joins]), counts / size
-    return {name: float(weight) for name, weight in zip(names, best, strict=True) if weight > 0}
+
+    members: list[Member]
+    candidates: list[Candidate]
+    temperature: float
+
+    def predict_proba(self, graphs: GraphSet) -> Probabilities:
+        """Probabilities of the classes: (graphs, classes)."""
+        found: dict[str, Probabilities] = {}
+        for member in self.members:
+            if any(name.startswith(f"{member.label}/") for name in self.weights):
+                found |= {f"{member.label}/{name}": own for name, own in member.predict_proba(graphs).items()}
+        return self._combine({name: found[name] for name in self.weights})
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Of the predictors that have any."""
+        return {candidate.name: candidate.weight for candidate in self.candidates if candidate.weight}
+
+    def _combine(self, found: Mapping[str, Probabilities]) -> Probabilities:
+        warmth = {candidate.name: candidate.temperature for candidate in self.candidates}
+        tempered = {name: at_temperature(own, warmth[name]) for name, own in found.items()}
+        return at_temperature(mixture(tempered, self.weights), self.temperature)
+
+    def to_state(self) -> tuple[dict[str, Arrays], dict[str, Any]]:
+        """Arrays by the member's label, and plain values."""
+        arrays, members = {}, []
+        for member in self.members:
+            arrays[member.label], values = member.to_state()
+            members.append({"kind": member.name, "label": member.label, "values": values})
+        values = {
+            "members": members,
+            "candidates": [vars(candidate) for candidate in self.candidates],
+            "temperature": self.temperature,
+        }
+        return arrays, values
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, Arrays], values: Mapping[str, Any], n_classes: int) -> "Ensemble":
+        """The inverse of `to_state`; what is no ensemble is a `ModelFileError`."""
+        try:
+            members = []
+            for own in values["members"]:
+                member = MEMBERS[own["kind"]].from_state(arrays[own["label"]], own["values"], n_classes)
+                member.label = str(own["label"])
+                members.append(member)
+            candidates = [Candidate(**candidate) for candidate in values["candidates"]]
+            ensemble = cls(members, candidates, float(values["temperature"]))
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, ModelFileError):
+                raise
+            raise ModelFileError(f"the model's members cannot be read ({error!r:.200}); save the model again") from error
+        ensemble._check()
+        return ensemble
+
+    def _check(self) -> None:
+        known = {f"{member.label}/{predictor}" for member in self.members for predictor in member.predictors}
+        numbers = [self.temperature, *(value for own in self.candidates for value in (own.weight, own.temperature))]
+        if not set(self.weights) <= known or not np.isfinite(numbers).all() or min(numbers) < 0 or not self.weights:
+            raise ModelFileError("the weights of the model's members do not fit them; save the model again")
 
 
-def mixture(candidates: Mapping[str, Probabilities], weights: Mapping[str, float]) -> Probabilities:
-    """The weighted mean of some of the candidates."""
-    return np.sum([weight * candidates[name] for name, weight in weights.items()], axis=0)
+def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, Probabilities]:
+    """Fit all members, weigh their predictors, and forget those without weight; also what graphs left out were given.
 
-
-def _cooled(logs: Probabilities, power: float) -> Probabilities:
-    cooled: Probabilities = np.exp(log_softmax(logs / np.exp(power), axis=1))
-    return cooled
+    Returns:
+        The ensemble, and the probabilities of the graphs in ``lesson.parts.asked`` by fits that had not seen them.
+    """
+    asked, targets = lesson.parts.asked, lesson.examples.targets[lesson.parts.asked]
+    tempered: dict[str, Probabilities] = {}
+    warmth: dict[str, float] = {}
+    for member in members:
+        found = member.fit(lesson)
+        for predictor, probabilities in found.items():
+            name = f"{member.label}/{predictor}"
+            tempered[name], warmth[name] = temper(probabilities[asked], targets)
+    if not tempered:
+        raise KeyboardInterrupt  # nothing was ready when training was interrupted
+    weights = select_weights(tempered, targets)
+    combined, temperature = temper(mixture(tempered, weights), targets)
+    candidates = [
+        Candidate(
+            name,
+            accuracy=float((own.argmax(1) == targets).mean()),
+            log_loss=log_loss_of(own, targets),
+            temperature=warmth[name],
+            weight=weights.get(name, 0.0),
+        )
+        for name, own in tempered.items()
+    ]
+    for member in members:
+        member.keep([name.partition("/")[2] for name in weights if name.partition("/")[0] == member.label])
+    return Ensemble(list(members), candidates, temperature), combined

@@ -55,7 +55,7 @@ def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Ex
         return examples, None
     splitter = StratifiedShuffleSplit(1, test_size=set_aside, random_state=seed)
     kept, aside = next(splitter.split(np.zeros(len(examples.targets)), examples.targets))
-    return _subset(examples, np.sort(kept)), _subset(examples, np.sort(aside))
+    return examples.part(np.sort(kept)), examples.part(np.sort(aside))
 
 
 def describe_data(graphs: GraphSet) -> dict[str, Any]:
@@ -88,6 +88,3 @@ def _weights_of_classes(targets: NDArray[np.int64], classes: Array, class_weight
     weights: Array = compute_class_weight(numbered, classes=np.arange(len(classes)), y=targets)
     return weights
 
-
-def _subset(examples: Examples, chosen: NDArray[np.int64]) -> Examples:
-    return Examples(examples.graphs[chosen], examples.targets[chosen], examples.weights[chosen])

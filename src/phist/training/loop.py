@@ -29,6 +29,10 @@ class Examples:
     targets: NDArray[np.int64]
     weights: NDArray[np.float32]
 
+    def part(self, positions: NDArray[np.int64]) -> "Examples":
+        """Some of them."""
+        return Examples(self.graphs[positions], self.targets[positions], self.weights[positions])
+
 
 def fit_network(
     network: StructuralNetwork,

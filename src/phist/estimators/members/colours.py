@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from phist.descriptors.colours import ROUNDS, assignment_counts, count_pairs, hashed_table, path_counts, subtree_counts
 from phist.descriptors.profiles import plain
 from phist.errors import ModelFileError
-from phist.estimators.ensemble import log_loss_of, temper
+from phist.estimators.combining import log_loss_of, temper
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.graphs.graphset import GraphSet
 
@@ -30,7 +30,7 @@ class Colours(Member):
     and directions of edges are not seen.
     """
 
-    name = "colours"
+    name = label = "colours"
 
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         graphs = plain(lesson.graphs)

@@ -59,7 +59,8 @@ class Member(ABC):
     A new one is a file with a subclass and a line in `phist.estimators.members.MEMBERS`.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # of the kind
+    label: str  # of this one, where there are several of a kind
     predictors: tuple[str, ...]  # known once it is fitted
 
     @abstractmethod

@@ -11,18 +11,23 @@ from numpy.typing import NDArray
 
 from phist.engine.choice import choose_engine
 from phist.errors import ModelFileError
-from phist.estimators.ensemble import LEAST, log_loss_of, temper
+from phist.estimators.combining import LEAST, log_loss_of, temper
 from phist.estimators.heads import HEADS, Head
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.estimators.network_file import network_arrays, network_from_arrays
 from phist.estimators.trained import Features, TrainedNetwork
 from phist.graphs.graphset import GraphSet
+from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
-from phist.training.bag import Bag, BagTraining
+from phist.training.bag import Bag, BagTraining, Look
 from phist.training.checkpoint import State
+from phist.training.config import TrainingConfig
+from phist.training.history import History
 from phist.training.inference import Inference
-from phist.training.loop import Examples, Trainer
+from phist.training.loop import Examples, Trainer, fit_network
 from phist.training.presets import Preset
+
+MOST_NETWORKS = 100  # in one model
 
 
 class Network(Member):
@@ -32,15 +37,19 @@ class Network(Member):
         preset: shape and training of each network.
         heads: names of the heads to fit.
         engine, inference: how the networks are computed.
+        label: tells several bags apart.
     """
 
     name = "network"
 
-    def __init__(self, preset: Preset, heads: tuple[str, ...], engine: str = "auto", inference: Inference = "auto") -> None:
-        self.preset, self.predictors = preset, heads
+    def __init__(
+        self, preset: Preset, heads: tuple[str, ...], engine: str = "auto", inference: Inference = "auto", label: str = "network"
+    ) -> None:
+        self.preset, self.predictors, self.label = preset, heads, label
         self.engine, self.inference = engine, inference
         self.trained: list[TrainedNetwork] = []
         self.heads: list[dict[str, Head]] = []
+        self.histories: list[History] = []
         self.bag = Bag()
 
     # Fitting ----------------------------------------------------------------------------------------------------------
@@ -103,6 +112,21 @@ class Network(Member):
         own, targets, weights = features.part(chosen), examples.targets[chosen], examples.weights[chosen]
         return {name: HEADS[name].fit(own, targets, weights, n_classes, features.trained.seed) for name in self.predictors}
 
+    def fit_whole(self, lesson: Lesson, validation: Examples | None) -> None:
+        """Train one network on all graphs, as the paper does; ``validation`` selects the epoch where the training asks for it."""
+        examples, seed = lesson.examples, lesson.seed
+        network = make_network(self.preset.network, lesson.n_classes, seed)
+        config = replace(self.preset.training, seed=seed)
+        engine = choose_engine(self.engine, network, examples.graphs)
+        history = fit_network(
+            network, examples, validation, config,
+            engine=engine, checkpoint=lesson.checkpoint, run=self._run_name(lesson), progress=lesson.progress,
+        )  # fmt: skip
+        self.histories, self.bag.ending = [history], history.ending
+        self.trained = [TrainedNetwork(network, seed, self.engine, self.inference, lesson.progress)]
+        features = Features(self.trained[0], examples.graphs)
+        self.heads = [self._heads_of(features, examples, np.arange(len(examples.targets)), lesson.n_classes)]
+
     def _run_name(self, lesson: Lesson) -> str:
         settings = {"network": self.preset.network.to_dict(), "training": self.preset.training.to_dict(), "seed": lesson.seed}
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
@@ -150,11 +174,30 @@ class Network(Member):
 
     @classmethod
     def from_state(cls, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], n_classes: int) -> Self:
-        raise ModelFileError("not yet")
+        try:
+            preset = Preset(NetworkConfig.from_dict(values["network"]), TrainingConfig(**values["training"]))
+            member = cls(preset, tuple(values["heads"]), values["engine"], values["inference"])
+            member.bag = Bag([], [Look(**look) for look in values["looks"]], values["best"], values["ending"])
+            seeds = [int(seed) for seed in values["seeds"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the model's network cannot be read ({error!r:.200}); save the model again") from error
+        if not set(member.predictors) <= set(HEADS) or len(seeds) > MOST_NETWORKS:
+            raise ModelFileError(f"the model has heads {values['heads']!r:.100} or more networks than {MOST_NETWORKS}")
+        for number, seed in enumerate(seeds):
+            own = _below(arrays, f"{number}.")
+            network = network_from_arrays(preset.network, n_classes, _below(own, "network."))
+            member.trained.append(TrainedNetwork(network, seed, member.engine, member.inference))
+            heads = {name: HEADS[name].from_arrays(_below(own, f"{name}."), network, n_classes) for name in member.predictors}
+            member.heads.append(heads)
+        return member
 
     def describe(self) -> str:
         epochs = self.bag.looks[self.bag.best].epochs if self.bag.looks else 0
         return f"{len(self.trained)} structural networks, {epochs} epochs each, under {', '.join(self.predictors)} heads"
+
+
+def _below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _seed(lesson: Lesson, part: int) -> int:

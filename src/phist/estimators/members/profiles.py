@@ -26,7 +26,7 @@ class Profiles(Member):
     (2018); weights and directions of edges are not seen.
     """
 
-    name = "profiles"
+    name = label = "profiles"
     predictors: tuple[str, ...] = ("trees",)
 
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:

@@ -1,0 +1,55 @@
+"""Effort: how much a fit tries, found from the training graphs alone."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from phist.graphs.graphset import GraphSet
+
+EffortName = Literal["low", "medium", "high"]
+
+MANY_GRAPHS = 20_000  # from here on a tenth of them says enough, and five networks take long
+MANY_NODES = 200_000  # of all graphs together: an epoch takes seconds, and has many steps
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What is tried.
+
+    Attributes:
+        parts: parts that the training graphs are cut into.
+        held_out: how many of them are left out in turn; each costs a network.
+        epochs: of a network, at most.
+        restarts: of its schedule; graphs left out are asked at the foot of each cycle whether to go on.
+        heads: of the networks.
+        second_bag: whether networks of another kind (densities in f_graph, longer reach) join.
+    """
+
+    parts: int
+    held_out: int
+    epochs: int
+    restarts: int
+    heads: tuple[str, ...]
+    second_bag: bool = False
+
+
+EFFORTS: dict[str, Effort] = {
+    "low": Effort(parts=5, held_out=1, epochs=30, restarts=0, heads=("linear",)),
+    "medium": Effort(parts=5, held_out=5, epochs=105, restarts=2, heads=("linear", "forest", "kernel")),
+    "high": Effort(parts=5, held_out=5, epochs=225, restarts=3, heads=("linear", "forest", "kernel"), second_bag=True),
+}
+
+
+def plan_effort(name: str, graphs: GraphSet) -> Effort:
+    """The effort called ``name`` for these graphs: fewer epochs the more nodes there are, one part left out of many graphs.
+
+    >>> from phist.graphs.generate import make_trees
+    >>> plan_effort("medium", make_trees(20, n_nodes=10, seed=0)).epochs
+    105
+    """
+    effort = EFFORTS[name]
+    if graphs.n_nodes > MANY_NODES and effort.restarts:
+        ends = [effort.epochs * (2 ** (cycle + 1) - 1) // (2 ** (effort.restarts + 1) - 1) for cycle in range(effort.restarts)]
+        effort = replace(effort, epochs=ends[-1], restarts=effort.restarts - 1)
+    if len(graphs) > MANY_GRAPHS:
+        effort = replace(effort, parts=10, held_out=1)
+    return effort

@@ -1,0 +1,134 @@
+"""Report: how good a fitted model is, judged by graphs that it had not seen, and said so that a person can act on it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phist.estimators.ensemble import Candidate
+from phist.estimators.members.member import Lesson, Probabilities
+from phist.graphs.checkup import ceiling_of, degree_histograms, size_features, small_forest
+from phist.graphs.symmetry import weisfeiler_lehman_hashes
+from phist.metrics import Metrics, compute_metrics
+
+FEW = 50  # graphs: an interval of fifteen points and more either way
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a fit found out about itself.
+
+    Attributes:
+        metrics: of out-of-fold predictions: each graph's by members that were fitted without it.
+        unlike: accuracy on those graphs that no other training graph looks like to 1-WL; ``None`` where there are none.
+        floors: accuracies, on the same graphs, of what can be had with hardly a look at the structure.
+        ceiling: the accuracy that no method can exceed on these graphs which sees no more than 1-WL does.
+        candidates: every predictor that was weighed.
+        n_graphs: that were fitted to.
+        effort: that was made.
+        seconds: that the fit took.
+        notes: what a reader of the figures must know.
+    """
+
+    metrics: Metrics
+    unlike: float | None
+    floors: dict[str, float]
+    ceiling: float
+    candidates: tuple[Candidate, ...]
+    n_graphs: int
+    effort: str
+    seconds: float
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def best_floor(self) -> str:
+        return max(self.floors, key=lambda name: self.floors[name])
+
+    @property
+    def verdict(self) -> str:
+        """One sentence to act on."""
+        low, high = (100 * bound for bound in self.metrics.interval)
+        floor, reached = 100 * self.floors[self.best_floor], 100 * self.metrics.accuracy
+        name = FLOOR_NAMES[self.best_floor]
+        if low > floor:
+            return f"It beats the best floor, {name} ({floor:.1f} %), by {reached - floor:.1f} points."
+        if high < floor:
+            return f"It is worse than {name}, which reaches {floor:.1f} %: do not use it."
+        few = f"; with {self.metrics.n} graphs no more can be said" if self.metrics.n < FEW else ""
+        return (
+            f"It does not beat the best floor: the interval {low:.0f} to {high:.0f} contains {floor:.1f}, "
+            f"so {name} does as well here{few}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; shares from 0 to 1."""
+        values = {**asdict(self), "metrics": self.metrics.to_dict(), "notes": list(self.notes)}
+        values["candidates"] = [asdict(candidate) for candidate in self.candidates]
+        return {**values, "best_floor": self.best_floor, "verdict": self.verdict}
+
+    def lines(self) -> list[str]:
+        """The same for people, a line each."""
+        metrics = self.metrics
+        low, high = metrics.interval
+        auc = "" if metrics.roc_auc is None else f", ROC-AUC {metrics.roc_auc:.3f}"
+        lines = [
+            f"estimated accuracy {100 * metrics.accuracy:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f}, "
+            f"{metrics.n} graphs out of fold)",
+            f"balanced accuracy {100 * metrics.balanced_accuracy:.1f} %{auc}, log-loss {metrics.log_loss:.3f}, "
+            f"calibration error {metrics.calibration_error:.3f}",
+        ]
+        if self.unlike is not None and abs(self.unlike - metrics.accuracy) > 0.02:
+            lines.append(f"on graphs that look like no other training graph {100 * self.unlike:.1f} %")
+        floors = ", ".join(f"{FLOOR_NAMES[name]} {100 * value:.1f} %" for name, value in self.floors.items())
+        lines += [f"floors: {floors}; 1-WL ceiling {100 * self.ceiling:.1f} %", self.verdict, *self.notes]
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+FLOOR_NAMES = {"majority": "the majority class", "sizes": "numbers of nodes and edges", "degrees": "a degree histogram"}
+
+
+def make_report(
+    lesson: Lesson,
+    combined: Probabilities,
+    candidates: tuple[Candidate, ...],
+    *,
+    effort: str,
+    seconds: float,
+    notes: tuple[str, ...] = (),
+) -> Report:
+    """Judge ``combined``, the out-of-fold probabilities of the graphs in ``lesson.parts.asked``."""
+    asked = lesson.parts.asked
+    targets = lesson.examples.targets
+    hashes = weisfeiler_lehman_hashes(lesson.graphs)
+    _, group, members = np.unique(hashes, return_inverse=True, return_counts=True)
+    alone = (members[group] == 1)[asked]
+    right = combined.argmax(1) == targets[asked]
+    return Report(
+        metrics=compute_metrics(combined, targets[asked]),
+        unlike=float(right[alone].mean()) if alone.any() else None,
+        floors=_floors(lesson),
+        ceiling=ceiling_of(hashes, targets.tolist()) / 100,
+        candidates=candidates,
+        n_graphs=len(targets),
+        effort=effort,
+        seconds=round(seconds, 2),
+        notes=notes,
+    )
+
+
+def _floors(lesson: Lesson) -> dict[str, float]:
+    """Accuracies on the graphs left out, by fits without them."""
+    targets, asked = lesson.examples.targets, lesson.parts.asked
+    tables: Mapping[str, NDArray[Any]] = {"sizes": size_features(lesson.graphs), "degrees": degree_histograms(lesson.graphs)}
+    answers = {name: np.full(len(targets), -1) for name in ("majority", *tables)}
+    for part in range(lesson.parts.held_out):
+        training, test = lesson.parts.training(part), lesson.parts.test(part)
+        answers["majority"][test] = np.bincount(targets[training]).argmax()
+        for name, table in tables.items():
+            answers[name][test] = small_forest(lesson.seed).fit(table[training], targets[training]).predict(table[test])
+    return {name: float((own[asked] == targets[asked]).mean()) for name, own in answers.items()}
