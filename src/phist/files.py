@@ -1,60 +1,65 @@
 """Writing files so that a kill at any moment leaves either the old content or the new, never half of either."""
 
+import errno
 import json
 import os
 import shutil
+import socket
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp, mkstemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from phist.errors import ModelFileError, OutputError
+from phist.workspace import workspace
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_OPEN_FILES = ("/dev/std", "/dev/fd/", "/proc/")  # names of files that are open already, whatever kind they are
 
 
 @contextmanager
 def atomic_path(target: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``target``; on success it takes the target's place, on failure it is removed."""
-    target = Path(target)
-    with _explaining(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = mkstemp(prefix=f".{target.name}-", dir=target.parent)
-        os.close(handle)
-    temporary = Path(name)
-    try:
-        with _explaining(target):
-            yield temporary
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Yield a temporary path; on success its content is at ``target``, on failure ``target`` is as before.
 
-
-@contextmanager
-def atomic_directory(target: str | Path, marker: str) -> Iterator[Path]:
-    """Yield a temporary folder beside ``target`` that takes its place on success.
-
-    An existing folder is replaced only when it is empty or holds the file ``marker``, that is, when it is a folder of
-    the same kind: saving over somebody's home directory by mistake must not delete it.
+    A regular file is replaced, that of a symbolic link too, and the link stays. Devices, pipes and sockets are written to.
     """
     target = Path(target)
-    if target.exists() and not is_replaceable(target, marker):
-        raise OutputError(f"{target} exists and holds something else (no {marker} in it); choose another name or remove it")
-    with _explaining(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        with _explaining(target):
+    with explaining(target):
+        if is_stream(target):
+            with TemporaryDirectory(prefix="phist-") as folder:
+                temporary = Path(folder) / "output"
+                temporary.touch()
+                yield temporary
+                _send(temporary, target)
+            return
+        place = resolve(target)
+        if place.is_dir():
+            raise OutputError(f"cannot write {target}: it is a folder; give the name of a file")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with workspace(place) as folder_beside:
+            temporary = folder_beside / "output"
+            temporary.touch()
             yield temporary
-            temporary.chmod(0o777 & ~_umask())
-            _swap_directories(temporary, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            temporary.chmod(_mode_for(place, folder_beside))
+            temporary.replace(place)
 
 
-def is_replaceable(target: Path, marker: str) -> bool:
-    """Whether ``target`` may be replaced: an empty folder, or one of the kind that holds ``marker``."""
-    return target.is_dir() and ((target / marker).exists() or not any(target.iterdir()))
+def is_stream(path: Path) -> bool:
+    """Whether ``path`` is written to and not replaced: a device, a pipe, a socket, or a file that is open under a number."""
+    if str(path.absolute()).startswith(_OPEN_FILES):
+        return True
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def resolve(path: str | Path) -> Path:
+    """The absolute path that is meant, with symbolic links followed, also where nothing is there yet."""
+    return Path(os.path.realpath(path))
 
 
 def write_json(path: str | Path, content: Any) -> None:
@@ -74,28 +79,32 @@ def read_json_object(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _swap_directories(new: Path, target: Path) -> None:
-    """Rename ``new`` to ``target``; a folder in the way is renamed aside first and deleted last."""
-    if not target.exists():
-        new.rename(target)
-        return
-    old = Path(mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    target.rename(old / target.name)
-    new.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
-
-
 @contextmanager
-def _explaining(target: Path) -> Iterator[None]:
+def explaining(target: Path) -> Iterator[None]:
+    """Raise what goes wrong while ``target`` is written as an `OutputError` that names it."""
     try:
         yield
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"cannot write {target}: {error.strerror or error}; choose a place you may write to") from error
+        advice = "free some space or choose another place" if error.errno in _NO_SPACE else "choose a place you may write to"
+        raise OutputError(f"cannot write {target}: {error.strerror or error}; {advice}") from error
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _mode_for(place: Path, folder: Path) -> int:
+    """The permissions of the file that is replaced, or what the umask leaves, which ``folder`` was made with."""
+    try:
+        return stat.S_IMODE(place.stat().st_mode)
+    except OSError:
+        return stat.S_IMODE(folder.stat().st_mode) & 0o666
+
+
+def _send(source: Path, target: Path) -> None:
+    if target.is_socket():
+        with socket.socket(socket.AF_UNIX) as connection, source.open("rb") as content:
+            connection.connect(str(target))
+            connection.sendfile(content)
+        return
+    # Appending: where this is an open file, what others have written to it stays.
+    with source.open("rb") as content, os.fdopen(os.open(target, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+        shutil.copyfileobj(content, stream)

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 def somebody_looks(show: bool | None) -> bool:
     """Whether to draw: as told, and where nothing was said, on a terminal."""
-    return sys.stderr.isatty() if show is None else show
+    if show is not None:
+        return show
+    closed = sys.stderr is None or getattr(sys.stderr, "closed", False)
+    return not closed and sys.stderr.isatty()
 
 
 def waiting(what: str, show: bool | None = None) -> "Status":

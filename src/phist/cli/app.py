@@ -17,6 +17,8 @@ from phist.cli.embed import embed
 from phist.cli.fit import fit
 from phist.cli.info import info
 from phist.cli.predict import predict
+from phist.cli.streams import prepare_streams
+from phist.cli.text import printable
 from phist.cli.theory import theory_app
 from phist.errors import PhistError
 
@@ -77,6 +79,7 @@ def _phist(
 
 def main() -> None:
     """Entry point of the command ``phist``."""
+    prepare_streams()
     warnings.simplefilter("ignore")  # written for programmers; a verb says itself what its user should know
     try:
         app()
@@ -90,7 +93,7 @@ def main() -> None:
 
 
 def _fail(message: str, code: int, cause: BaseException) -> None:
-    print(f"phist: {' '.join(message.split())}", file=sys.stderr)
+    print(f"phist: {printable(' '.join(message.split()))}", file=sys.stderr)
     raise typer.Exit(code) from cause
 
 

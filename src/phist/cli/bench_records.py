@@ -39,7 +39,7 @@ def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: 
 
     folders = folders or [DEFAULT_FOLDER]
     for folder in folders:
-        _check_folder(folder)
+        check_folder(folder)
     with waiting("reading records"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         study = load_study(*folders, protocol=protocol, no_duplicates=no_duplicates)
@@ -50,7 +50,8 @@ def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: 
     return study
 
 
-def _check_folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
+    """Raise a `GraphInputError` unless there is such a folder."""
     if folder.is_file():
         raise GraphInputError(
             f"{folder} is a file; give the folder of records that 'phist bench run' wrote, such as {DEFAULT_FOLDER}"

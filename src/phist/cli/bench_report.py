@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from phist.cli.bench_records import Against, Folders, NoDuplicates, Protocol, read_study
-from phist.cli.places import check_file_place
+from phist.cli.output import is_standard_output, write_text
+from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
 from phist.progress import waiting
 
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The HTML file to write.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The HTML file to write; - for standard output.")]
 
 
 def report(
@@ -29,7 +30,6 @@ def report(
 
     require("scikit_posthocs", "report", "the report")
 
-    from phist.files import atomic_path
     from phist.report.diagram import diagram_html
     from phist.report.html import make_report
     from phist.report.ranks import rank_methods
@@ -38,6 +38,5 @@ def report(
     study = read_study(folders, protocol, no_duplicates)
     with waiting("drawing"):
         page = make_report(study, against if against in study.labels else None, diagram_html(rank_methods(study)))
-    with atomic_path(out) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-    console().print(f"{out}: {len(study.records):,} records, {len(page.encode()) / 1e6:.1f} MB")
+    write_text(out, page)
+    console(to_program=is_standard_output(out)).print(f"{out}: {len(study.records):,} records, {len(page.encode()) / 1e6:.1f} MB")

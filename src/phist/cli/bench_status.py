@@ -4,6 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from phist.cli.bench_options import NoDuplicates, OnlyDataset, OnlyMethod, Out, Study, read_study, records_folder
+from phist.cli.bench_records import check_folder
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
 from phist.progress import waiting
@@ -31,6 +32,8 @@ def status(
     from phist.evaluation.runner import choose_cells
     from phist.evaluation.status import study_status
 
+    if out is not None:
+        check_folder(out)
     with waiting("reading the study"):
         spec = read_study(study, no_duplicates)
         cells = choose_cells(spec.cells(), only_method or (), only_dataset or ())

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phist.cli.bench_records import Against, Folders, NoDuplicates, Protocol, read_study
+from phist.cli.output import write_text
 from phist.cli.screen import console, print_json
+from phist.cli.text import printable
 
 if TYPE_CHECKING:
     from phist.report.study import Study
@@ -67,7 +69,7 @@ def table(
     if form == "json":
         print_json(written)
     else:
-        typer.echo("\n".join(written.values()), nl=False)
+        write_text(None, printable("\n".join(written.values())))
 
 
 def _written(name: str, study: "Study", form: str, against: str, measured: bool) -> Any:

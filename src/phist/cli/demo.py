@@ -7,9 +7,10 @@ import typer
 
 from phist.cli.holdout import hold_out
 from phist.cli.options import Seed, use_threads
-from phist.cli.places import check_folder_place, check_model_place
+from phist.cli.output_checks import check_folder_place, check_model_place
 from phist.cli.screen import console, show_bounds
 from phist.cli.training import train
+from phist.errors import OutputError
 from phist.progress import waiting
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 50) -> 
     require("matplotlib", "report", "the demo")
     check_folder_place(out)
     check_model_place(out / "model")
+    _check_own_files(out)
 
     from phist.estimators import StructuralClassifier
     from phist.files import write_json
@@ -64,6 +66,14 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 50) -> 
     draw(model, training, test, out)
     screen.print(_where_things_are(out))
     trained.exit_if_interrupted()
+
+
+def _check_own_files(out: Path) -> None:
+    """Files of these names are replaced only beside a model, that is where an earlier demo left them."""
+    names = ["metrics.json", *(f"{name}.{kind}" for name in ("responses", "plane", "history") for kind in ("png", "svg"))]
+    found = [name for name in names if (out / name).exists()]
+    if found and not (out / "model").exists():
+        raise OutputError(f"{out} holds {found[0]} and is not the folder of an earlier demo; choose another name")
 
 
 def draw(model: "StructuralClassifier", training: "GraphSet", test: "GraphSet", out: Path) -> None:

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phist.cli.options import Data, Directed, Model, OtherEngine, SelfLoops, Threads, Weights, direction_of, use_engine, use_threads
-from phist.cli.places import check_file_place
+from phist.cli.output import is_standard_output, output_path
+from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
-from phist.errors import OutputError
+from phist.cli.text import csv_cell
+from phist.errors import OutputError, check_choice
 
 if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
 
-SUFFIXES = (".npz", ".npy", ".csv")
+FORMATS = ("npz", "npy", "csv")
 
-Out = Annotated[Path, typer.Option(help="The file to write: .npz, .npy or .csv.", show_default=False)]
+Out = Annotated[Path, typer.Option(help="The file to write: .npz, .npy or .csv; - for standard output.", show_default=False)]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="|".join(FORMATS), help="As the file's name ends, unless given; CSV on standard output."),
+]
 Nodes = Annotated[bool, typer.Option("--nodes", help="An embedding of every node, instead of one of each graph.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
 
@@ -25,6 +31,7 @@ def embed(
     model: Model,
     data: Data,
     out: Out,
+    form: Format = None,
     nodes: Nodes = False,
     exact: Exact = False,
     engine: OtherEngine = None,
@@ -43,10 +50,10 @@ def embed(
     Examples:
       phist embed mine-model mine.jsonl --out embeddings.npz
       phist embed mine-model MUTAG --nodes --out nodes.csv
+      phist embed mine-model MUTAG --out - --format csv | head
     """
-    if out.suffix.lower() not in SUFFIXES:
-        raise OutputError(f"--out {out} ends in {out.suffix or 'nothing'}; it must end in {', '.join(SUFFIXES)}")
-    check_file_place(out)
+    form = _format_of(out, form)
+    check_file_place(out, data)
 
     import numpy as np
 
@@ -61,23 +68,37 @@ def embed(
     direction = direction_of(embedder, directed)
     graphs = load_graphs(data, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
     embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)
-    _write(out, graphs, embeddings, nodes)
+    _write(out, form, graphs, embeddings, nodes)
     rows, width = embeddings.shape
-    console().print(f"Wrote {out}: {rows:,} {'nodes' if nodes else 'graphs'}, {width:,} numbers each")
+    console(to_program=is_standard_output(out)).print(
+        f"Wrote {out}: {rows:,} {'nodes' if nodes else 'graphs'}, {width:,} numbers each"
+    )
 
 
-def _write(out: Path, graphs: "GraphSet", embeddings: Any, nodes: bool) -> None:
+def _format_of(out: Path, given: str | None) -> str:
+    """The format asked for, else that of the name; standard output has no name."""
+    if given is not None:
+        check_choice("--format", given, FORMATS)
+        return given
+    if is_standard_output(out):
+        return "csv"
+    ending = out.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise OutputError(f"--out {out} ends in {out.suffix or 'nothing'}; it must end in {endings}, unless --format says it")
+    return ending
+
+
+def _write(out: Path, form: str, graphs: "GraphSet", embeddings: Any, nodes: bool) -> None:
     import numpy as np
 
-    from phist.files import atomic_path
-
-    with atomic_path(out) as temporary:
-        if out.suffix.lower() == ".csv":
-            with temporary.open("w", encoding="utf-8", newline="") as text:
+    with output_path(out) as temporary:
+        if form == "csv":
+            with temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="") as text:
                 _write_csv(text, graphs, embeddings, nodes)
             return
         with temporary.open("wb") as file:  # numpy would add a suffix to the name of a file
-            if out.suffix.lower() == ".npy":
+            if form == "npy":
                 np.save(file, embeddings, allow_pickle=False)
             else:
                 np.savez_compressed(file, allow_pickle=False, **_arrays(graphs, embeddings, nodes))
@@ -106,6 +127,6 @@ def _write_csv(text: Any, graphs: "GraphSet", embeddings: Any, nodes: bool) -> N
 def _row_names(graphs: "GraphSet", nodes: bool) -> Iterable[tuple[Any, ...]]:
     for identity, size in zip(graphs.ids.tolist(), graphs.node_counts().tolist(), strict=True):
         if nodes:
-            yield from ((identity, node) for node in range(size))
+            yield from ((csv_cell(identity), node) for node in range(size))
         else:
-            yield (identity,)
+            yield (csv_cell(identity),)

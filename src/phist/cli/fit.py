@@ -20,10 +20,11 @@ from phist.cli.options import (
     load_labelled,
     use_threads,
 )
-from phist.cli.places import check_file_place, check_model_place
+from phist.cli.output_checks import check_checkpoint_place, check_model_place
 from phist.cli.screen import console, print_json, show_bounds
-from phist.cli.training import train
-from phist.errors import check_choice
+from phist.cli.streams import check_standard_output
+from phist.cli.training import Trained, train
+from phist.errors import OutputError, check_choice
 from phist.progress import waiting
 
 Out = Annotated[Path, typer.Option(help="The model folder to write; an earlier model there is replaced.", show_default=False)]
@@ -100,20 +101,25 @@ def fit(
     """
     resumable = checkpoint or Path(f"{out.absolute()}.checkpoint")
     check_model_place(out)
-    check_file_place(resumable)
+    check_checkpoint_place(resumable, out)
+    if as_json:
+        check_standard_output()
     check_choice("head", head, HEADS)
     check_choice("engine", engine, ENGINES)
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 
     from phist.estimators import StructuralClassifier
     from phist.graphs.checkup import check_graphs
+    from phist.graphs.labels import check_savable
+    from phist.training.checkpoint import remove_checkpoint
     from phist.training.presets import make_preset
 
     chosen = preset or _own_preset(data)
     make_preset(chosen, graphs)  # an unknown name should be reported before the checkup
+    check_savable(graphs.classes)
     training, test = hold_out(graphs, test_fraction, seed)
     if fresh:
-        resumable.unlink(missing_ok=True)
+        remove_checkpoint(resumable)
 
     screen = console(to_program=as_json)
     screen.print(f"{data}: {graphs!r}", style="bold")
@@ -128,13 +134,22 @@ def fit(
     model = StructuralClassifier(chosen, epochs, engine, time_budget, seed, checkpoint=resumable, progress=True)
     model.set_params(head=head)
     trained = train(model, training, test, checkup)
-    trained.save(out)
+    _save(trained, out, data, resumable)
     trained.show(screen)
     screen.print(f"Saved {out}. Next:\n  phist predict {out} DATA")
     if as_json:
         print_json({"model": str(out), "data": data, "preset": chosen, "head": head, **trained.metrics()})
     trained.exit_if_interrupted("; type the same command to go on, or add --fresh to begin anew")
-    resumable.unlink(missing_ok=True)
+    remove_checkpoint(resumable)
+
+
+def _save(trained: Trained, out: Path, data: str, checkpoint: Path) -> None:
+    """Save the model; where that fails, tell how it can be had without training again."""
+    try:
+        trained.save(out)
+    except OutputError as error:
+        again = f"phist fit {data} --out ELSEWHERE --checkpoint {checkpoint}"
+        raise OutputError(f"{error}. The training is kept: '{again}' with the same options saves the model elsewhere") from error
 
 
 def _own_preset(data: str) -> str:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,14 +22,16 @@ from phist.cli.options import (
     use_engine,
     use_threads,
 )
-from phist.cli.places import check_file_place
+from phist.cli.output import write_text
+from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
+from phist.cli.text import csv_cell
 
 if TYPE_CHECKING:
     from phist.estimators import StructuralClassifier
     from phist.graphs.graphset import GraphSet
 
-Out = Annotated[Path | None, typer.Option(help="A file to write instead of standard output.")]
+Out = Annotated[Path | None, typer.Option(help="A file to write instead of standard output, which is also -.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
 
 
@@ -51,15 +52,16 @@ def predict(
 
     The result is CSV, or JSON with --json. Where the data have labels, the
     accuracy in percent goes to standard error, and into the JSON. Directed data
-    are read as the model's were, unless --directed says otherwise.
+    are read as the model's were, unless --directed says otherwise. In CSV, ids
+    and labels that a spreadsheet would take for formulas begin with an
+    apostrophe, and control characters are spelled out.
 
     Examples:
       phist predict mine-model new.jsonl
       phist predict mine-model new.jsonl --exact --out predictions.csv
       phist predict mine-model new.jsonl --json
     """
-    if out is not None:
-        check_file_place(out)
+    check_file_place(out, data, labels)
 
     from phist.estimators import StructuralClassifier
     from phist.graphs.datasets import load_graphs
@@ -76,7 +78,7 @@ def predict(
     accuracy = _accuracy(graphs, classifier, predicted)
 
     text = _as_json(graphs, classifier, predicted, probabilities, accuracy) if as_json else ""
-    _deliver(text or _as_csv(graphs, classifier, predicted, probabilities), out)
+    write_text(out, text or _as_csv(graphs, classifier, predicted, probabilities))
     if accuracy is not None:
         console(to_program=True).print(f"accuracy {accuracy}")
 
@@ -98,9 +100,9 @@ def _accuracy(graphs: "GraphSet", classifier: "StructuralClassifier", predicted:
 def _as_csv(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any], probabilities: Any) -> str:
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(["graph", "predicted", *(f"p({label})" for label in classifier.classes_.tolist())])
+    writer.writerow(["graph", "predicted", *(csv_cell(f"p({label})") for label in classifier.classes_.tolist())])
     for identity, label, row in zip(graphs.ids.tolist(), predicted, probabilities.tolist(), strict=True):
-        writer.writerow([identity, label, *(f"{value:.6f}" for value in row)])
+        writer.writerow([csv_cell(identity), csv_cell(label), *(f"{value:.6f}" for value in row)])
     return lines.getvalue()
 
 
@@ -122,14 +124,3 @@ def _as_json(
         "predictions": predictions,
     }
     return json.dumps(content, indent=2, allow_nan=False, default=str) + "\n"
-
-
-def _deliver(text: str, out: Path | None) -> None:
-    if out is None:
-        sys.stdout.write(text)
-        return
-
-    from phist.files import atomic_path
-
-    with atomic_path(out) as temporary:
-        temporary.write_text(text, encoding="utf-8")

@@ -4,6 +4,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from phist.cli.streams import check_standard_output
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -12,13 +14,14 @@ if TYPE_CHECKING:
 
 def console(to_program: bool = False) -> "Console":
     """Where people read: standard error when a program reads standard output."""
-    from rich.console import Console
+    from phist.cli.safe_console import SafeConsole
 
-    return Console(stderr=to_program, highlight=False, soft_wrap=True, emoji=False, markup=False)
+    return SafeConsole(stderr=to_program, highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
 def print_json(content: Any) -> None:
     """Write one JSON document to standard output."""
+    check_standard_output()
     sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phist.cli.options import use_threads
-from phist.cli.places import check_file_place, check_folder_place
+from phist.cli.output_checks import check_file_place, check_folder_place
 from phist.cli.screen import console
 
 if TYPE_CHECKING:

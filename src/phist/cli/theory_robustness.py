@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from phist.cli.options import Data, Directed, Json, Labels, Model, Seed, SelfLoops, Weights
-from phist.cli.places import check_file_place
+from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, print_json
 from phist.errors import ConfigError
 

@@ -23,7 +23,7 @@ from phist.estimators.examples import Array, ClassWeight, as_labelled, describe_
 from phist.graphs.checkup import Checkup
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
-from phist.graphs.labels import as_labels, distinct_labels
+from phist.graphs.labels import as_labels, check_savable, distinct_labels
 from phist.nn.network import StructuralNetwork, make_network
 from phist.nn.sampling import RootSampler
 from phist.training.checkpoint import State
@@ -34,6 +34,7 @@ from phist.training.loop import Examples, fit_network
 from phist.training.model_folder import SavedModel, load_model, save_model
 from phist.training.presets import Preset, make_preset
 
+LOCAL = ("checkpoint", "device", "progress")  # parameters that mean something on one machine only; never saved, never read
 Head = Literal["linear", "forest", "kernel", "all"]
 
 
@@ -260,7 +261,10 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         try:
             if saved.settings["estimator"] != cls._saved_as:
                 raise ModelFileError(f"{path} holds a {saved.settings['estimator']}; load it as one, not with {cls.__name__}.load")
-            estimator = cls(**saved.settings["parameters"])
+            parameters = {**saved.settings["parameters"]}
+            for local in LOCAL:  # a path in somebody's model is not obeyed: fitting again would write a checkpoint there
+                parameters.pop(local, None)
+            estimator = cls(**parameters)
             estimator.classes_ = as_labels(saved.settings["classes"])
             training = TrainingConfig(**saved.settings["training"])
             estimator._remember(saved.network.to(estimator._device()), training, saved.history, int(saved.settings["seed"]))
@@ -287,15 +291,14 @@ def _run_name(preset: Preset, training: Examples, held_out: Examples | None) -> 
 
 def _plain_classes(classes: Array) -> list[Any]:
     plain: list[Any] = classes.tolist()
-    if any(not isinstance(label, str | int | float | bool) for label in plain):
-        raise ConfigError(f"classes {plain} cannot be saved; train with labels that are strings or numbers")
+    check_savable(plain)
     return plain
 
 
 def _plain_parameters(estimator: StructuralEstimator) -> dict[str, Any]:
     """Constructor parameters that JSON can hold and that still mean something on another machine."""
     parameters = estimator.get_params(deep=False)
-    for local in ("checkpoint", "device", "progress"):
+    for local in LOCAL:
         parameters.pop(local)
     if not isinstance(parameters["random_state"], int):
         parameters["random_state"] = None

@@ -7,11 +7,12 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from phist import __version__
 from phist.errors import ConfigError, ModelFileError
-from phist.files import atomic_directory, read_json_object, write_json
+from phist.files import read_json_object, write_json
+from phist.folders import FolderKind, atomic_directory, finish_replacement
 from phist.nn.config import NetworkConfig
 from phist.nn.network import StructuralNetwork
 from phist.training.checkpoint import State
@@ -20,6 +21,8 @@ from phist.training.history import History
 FORMAT = "phist-model"
 VERSION = 1
 CONFIG, WEIGHTS, CARD, HISTORY = "config.json", "model.safetensors", "card.md", "history.jsonl"
+HEADS = ("forest.safetensors", "kernel.safetensors")
+MODEL_FOLDER = FolderKind("model", CONFIG, FORMAT, (CONFIG, WEIGHTS, CARD, HISTORY, *HEADS))
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,10 @@ def save_model(
         "settings": settings,
         "history": {"best": history.best, "ending": history.ending},
     }
-    with atomic_directory(path, CONFIG) as folder:
+    with atomic_directory(path, MODEL_FOLDER) as folder:
         for file, state in {WEIGHTS: network.state_dict(), **(further or {})}.items():
-            save_file({name: tensor.contiguous().cpu() for name, tensor in state.items()}, folder / file)
+            tensors = {name: tensor.contiguous().cpu() for name, tensor in state.items()}
+            (folder / file).write_bytes(save(tensors))  # save_file would not raise an OSError where the disk is full
         write_json(folder / CONFIG, config)
         history.write(folder / HISTORY)
         (folder / CARD).write_text(card, encoding="utf-8")
@@ -78,6 +82,7 @@ def load_model(path: str | Path) -> SavedModel:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
+    finish_replacement(folder)
     if not (folder / CONFIG).is_file():
         raise ModelFileError(f"{folder} is not a model folder (no {CONFIG} in it); make one with 'phist fit' or save()")
     config = read_json_object(folder / CONFIG)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.baselines.method import Account
+from phist.errors import GraphInputError
 from phist.evaluation.cell import Cell
 from phist.evaluation.compact import columns_of, pack_probabilities, plain, rows_of, unpack_probabilities
 from phist.evaluation.journal import Line, Problem, append_line, read_journal, repair_journal
@@ -114,6 +115,8 @@ def load_records(folder: str | Path, hashes: Collection[str] | None = None) -> l
         folder: where ``phist bench run`` wrote, such as ``experiments/paper``.
         hashes: keep these cells only, for instance those of the study as its file now stands; ``None`` keeps all.
     """
+    if not Path(folder).is_dir():
+        raise GraphInputError(f"there is no folder {folder}; give one that 'phist bench run' wrote")
     records, problems = scan_records(folder)
     for problem in problems:
         warnings.warn(f"{problem}; 'phist bench run' will run its cell again", stacklevel=2)

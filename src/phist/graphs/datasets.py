@@ -18,7 +18,7 @@ from phist.graphs.locate import DatasetPlace, cache_folder, parsed_folder, place
 from phist.graphs.locate import find_dataset as find_dataset
 from phist.graphs.packing import Directed, SelfLoops, Weights
 from phist.graphs.read import READABLE, LabelSource, read_graphs, read_labels
-from phist.graphs.storage import read_header, write_graphset
+from phist.graphs.storage import GRAPHSET_FOLDER, read_header, write_graphset
 
 Stamp = dict[str, str | int]
 SPLIT_WORDS = ("train", "valid", "test")  # of a file NAME_split.txt
@@ -161,6 +161,7 @@ def _open_parsed(facts: DatasetFacts, stamp: Stamp | None) -> GraphSet | None:
 
 def _keep_parsed(facts: DatasetFacts, graphs: GraphSet, stamp: Stamp) -> None:
     try:
+        GRAPHSET_FOLDER.discard_damaged(parsed_folder(facts))
         write_graphset(parsed_folder(facts), [graphs], extra={"source": stamp, "fingerprint": facts.fingerprint})
     except (OutputError, OSError):
         return  # a cache that cannot be written to costs time, nothing else

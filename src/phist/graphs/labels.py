@@ -1,12 +1,13 @@
 """Labels and ids: any hashable values, held in one flat array."""
 
+import json
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.errors import GraphInputError
+from phist.errors import ConfigError, GraphInputError
 
 Array = NDArray[Any]
 
@@ -60,6 +61,24 @@ def labels_by_id(ids: Array, labels: Mapping[Any, Hashable]) -> Array:
 def as_python(value: Any) -> Any:
     """A numpy scalar as the plain Python value it holds; anything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def check_savable(labels: Iterable[Any]) -> None:
+    """Raise a `ConfigError` unless JSON gives every label back as it is, which dates and halves of characters are not."""
+    for label in labels:
+        if not _survives_json(label):
+            raise ConfigError(
+                f"the label {repr(label)[:80]} ({type(label).__name__}) cannot be saved with a model; "
+                "train with labels that are strings or numbers"
+            )
+
+
+def _survives_json(label: Any) -> bool:
+    try:
+        copy = json.loads(json.dumps(label, ensure_ascii=False).encode())
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return type(copy) is type(label) and bool(copy == label)
 
 
 def _items(values: Any, what: str) -> list[Any]:

@@ -7,7 +7,8 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from phist.errors import GraphInputError, ModelFileError
-from phist.files import atomic_directory, read_json_object, write_json
+from phist.files import read_json_object, write_json
+from phist.folders import FolderKind, atomic_directory, finish_replacement
 from phist.graphs.arrays import Array, starts_of
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
@@ -16,6 +17,8 @@ from phist.graphs.storage_checks import check_arcs, check_pointers, check_shapes
 FORMAT = "phist-graphset"
 VERSION = 1
 MARKER = "graphset.json"
+ARRAYS = ("node_ptr", "indptr", "indices", "weights", "ids", "labels")
+GRAPHSET_FOLDER = FolderKind("graph set", MARKER, FORMAT, (MARKER, *(f"{name}.bin" for name in ARRAYS)))
 CHUNK = 1 << 20
 
 Set = TypeVar("Set", bound=GraphSet)
@@ -26,7 +29,7 @@ def write_graphset(path: str | Path, parts: Iterable[GraphSet], extra: dict[str,
 
     ``extra`` is a JSON object kept beside the graphs.
     """
-    with atomic_directory(path, MARKER) as folder:
+    with atomic_directory(path, GRAPHSET_FOLDER) as folder:
         writer = _Writer(folder)
         for part in parts:
             writer.append(part)
@@ -49,6 +52,7 @@ def open_graphset(cls: type[Set], path: str | Path, check: bool = True) -> Set:
 
 def read_header(path: str | Path) -> dict[str, Any]:
     """The description of a saved set, checked to be one this version can read."""
+    finish_replacement(path)
     file = Path(path) / MARKER
     if not file.exists():
         raise ModelFileError(f"{path} is not a saved graph set (no {MARKER} in it); write one with GraphSet.save")

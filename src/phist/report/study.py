@@ -142,7 +142,7 @@ class Study:
 
 
 def load_study(*folders: str | Path, protocol: str | None = None, no_duplicates: bool | None = None) -> Study:
-    """The study whose records are in one or more folders; a folder that is not there has none."""
+    """The study whose records are in one or more folders; one that is not there is a `GraphInputError`."""
     records = {record.hash: record for folder in folders for record in load_records(folder)}
     return make_study(records.values(), protocol, no_duplicates, " + ".join(Path(folder).name for folder in folders))
 

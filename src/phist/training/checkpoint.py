@@ -1,20 +1,22 @@
 """Checkpoints: one safetensors file per run, replaced atomically after every epoch. Nothing is ever unpickled."""
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
-from phist.errors import ModelFileError
-from phist.files import atomic_path
+from phist.errors import ModelFileError, OutputError
+from phist.files import atomic_path, resolve
 from phist.training.history import History
 
 FORMAT = "phist-checkpoint-1"
+_LONGEST_HEADER = 100 << 20  # bytes; that of safetensors itself
 State = dict[str, Tensor]
 
 
@@ -38,7 +40,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
     }
     note = {"format": FORMAT, "run": checkpoint.run, "history": checkpoint.history.to_dict()}
     with atomic_path(path) as temporary:
-        save_file(tensors, temporary, metadata={"phist": json.dumps(note)})
+        temporary.write_bytes(save(tensors, metadata={"phist": json.dumps(note)}))
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
@@ -57,6 +59,32 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"{path} cannot be read as a checkpoint ({error}); remove it to start afresh") from error
+
+
+def check_checkpoint(path: str | Path) -> None:
+    """Raise an `OutputError` if there is something at ``path`` that is no checkpoint, so that it stays."""
+    if os.path.lexists(path) and not is_checkpoint(path):
+        raise OutputError(f"{path} exists and is no phist checkpoint; give another --checkpoint, or move what is there")
+
+
+def remove_checkpoint(path: str | Path) -> None:
+    """Delete a checkpoint if there is one; anything else at ``path`` is an `OutputError` and stays."""
+    check_checkpoint(path)
+    resolve(path).unlink(missing_ok=True)
+
+
+def is_checkpoint(path: str | Path) -> bool:
+    """Whether a file says it is a checkpoint of phist, of any version, whole or cut off: only its header is read."""
+    if not Path(path).is_file():
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(length)) if length <= _LONGEST_HEADER else {}
+        note = json.loads(header["__metadata__"]["phist"])
+        return str(note["format"]).startswith(FORMAT.rstrip("0123456789"))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer) -> State:
