@@ -32,10 +32,11 @@ def paper_folds(labels):
 
 def run_fold(graphs, run, training, validation, test):
     model = StructuralClassifier(
-        preset=run["preset"], random_state=run["seed"], max_epochs=run["epochs"], learning_rate=run["learning_rate"]
-    )
+        preset=run["preset"], random_state=run["seed"],
+        training={name: run[name] for name in ("epochs", "learning_rate") if run[name] is not None},
+    )  # fmt: skip
     model.fit(graphs[training], validation=(graphs[validation], graphs.labels[validation]))
-    kept = model.history_.epochs[model.history_.best]
+    kept = model.histories_[0].epochs[model.histories_[0].best]
     sampled = model.score(graphs[test])
     return {
         "test_accuracy": sampled,
@@ -43,7 +44,7 @@ def run_fold(graphs, run, training, validation, test):
         "validation_accuracy": kept.validation_accuracy,
         "training_accuracy": kept.accuracy,
         "epoch": kept.number + 1,
-        "seconds": round(model.history_.seconds, 1),
+        "seconds": round(model.histories_[0].seconds, 1),
     }
 
 

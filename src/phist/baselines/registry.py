@@ -14,7 +14,7 @@ BUILT_IN = (
     "phist.baselines.descriptors",
     "phist.baselines.kernels",
     "phist.baselines.gnns",
-    "phist.baselines.ours",
+    "phist.baselines.phist_methods",
 )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phist.cli.holdout import hold_out
-from phist.cli.options import Seed, use_threads
+from phist.cli.options import EFFORTS, Seed, use_threads
 from phist.cli.output_checks import check_folder_place, check_model_place
 from phist.cli.screen import console, show_bounds
 from phist.cli.training import train
@@ -21,11 +21,11 @@ DATASET = "MUTAG"
 HELD_OUT = 0.2  # twice the usual share: of 188 graphs a tenth would say very little
 
 Out = Annotated[Path, typer.Option(help="The folder to write; what an earlier demo left there is replaced.")]
-Epochs = Annotated[int, typer.Option(min=1, help="Passes over the training graphs.")]
+Effort = Annotated[str, typer.Option(metavar="|".join(EFFORTS), help="How much is tried.")]
 
 
-def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 50) -> None:
-    """Train the network on MUTAG, test it on held-out graphs, and save the model, its metrics and pictures.
+def demo(out: Out = Path("phist-demo"), seed: Seed = 0, effort: Effort = "medium") -> None:
+    """Fit a model to MUTAG, test it on held-out graphs, and save it with its metrics and pictures.
 
     MUTAG is 188 molecules, mutagenic (1) or not (-1). It comes from PHIST_DATA,
     the cache or the installed grakel, and is downloaded only if it is in none
@@ -55,14 +55,14 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, epochs: Epochs = 50) -> 
     show_bounds(screen, checkup)
     training, test = hold_out(graphs, HELD_OUT, seed)
     assert test is not None
-    screen.print(f"\nTraining on {len(training)} graphs; {len(test)} are held out")
+    screen.print(f"\nFitting to {len(training)} graphs; {len(test)} are held out")
 
     use_threads(1)
-    model = StructuralClassifier(DATASET, max_epochs=epochs, random_state=seed, progress=True)
-    trained = train(model, training, test, checkup)
+    model = StructuralClassifier(effort, random_state=seed, progress=True)  # type: ignore[arg-type]
+    trained = train(model, training, test)
     trained.show(screen)
     trained.save(out / "model")
-    write_json(out / "metrics.json", {"data": DATASET, "preset": DATASET, **trained.metrics()})
+    write_json(out / "metrics.json", {"data": DATASET, **trained.metrics()})
     draw(model, training, test, out)
     screen.print(_where_things_are(out))
     trained.exit_if_interrupted()
@@ -87,7 +87,7 @@ def draw(model: "StructuralClassifier", training: "GraphSet", test: "GraphSet", 
     )  # fmt: skip
     save_figure(plot_responses(model, test), out / "responses")
     save_figure(plane, out / "plane")
-    save_figure(plot_history(model.history_), out / "history")
+    save_figure(plot_history(model.histories_[0]), out / "history")
 
 
 def _where_things_are(out: Path) -> str:
@@ -97,7 +97,7 @@ In {out}:
   metrics.json     everything measured
   responses.png    a root's learned response and projective histogram, in a graph of each class (also .svg)
   plane.png        the held-out graphs in the plane (also .svg)
-  history.png      loss and accuracy over the epochs (also .svg)
+  history.png      loss and accuracy of the first network over the epochs (also .svg)
 Next:
   phist predict {out / "model"} {DATASET} --out predictions.csv
   phist embed {out / "model"} {DATASET} --out embeddings.npz

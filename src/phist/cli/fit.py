@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from phist.cli.holdout import TEST_FRACTION, hold_out
+from phist.cli.holdout import hold_out
 from phist.cli.options import (
+    EFFORTS,
     ENGINES,
-    HEADS,
     Data,
     Directed,
     Json,
@@ -21,24 +21,37 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output_checks import check_checkpoint_place, check_model_place
-from phist.cli.screen import console, print_json, show_bounds
+from phist.cli.screen import console, print_json
 from phist.cli.streams import check_standard_output
 from phist.cli.training import Trained, train
 from phist.errors import OutputError, check_choice
-from phist.progress import waiting
 
 Out = Annotated[Path, typer.Option(help="The model folder to write; an earlier model there is replaced.", show_default=False)]
-Preset = Annotated[
-    str | None,
+Effort = Annotated[
+    str,
     typer.Option(
-        metavar="NAME",
-        help="'auto', a dataset's name for the paper's sizes with our recipe, or 'paper:NAME' for everything as printed. "
-        "Left out, one of the nine datasets takes its own by name, and other data take 'auto'.",
-        show_default=False,
+        metavar="|".join(EFFORTS),
+        help="How much is tried: one short network; five networks and all members; longer, and networks of a second kind.",
     ),
 ]
-Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the training graphs; the preset's, unless given.")]
-Budget = Annotated[float | None, typer.Option(metavar="SECONDS", help="No epoch begins that would end after this time.")]
+Preset = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="'auto' finds everything from the graphs. A dataset's name trains one network with the paper's sizes and our recipe, "
+        "'paper:NAME' one with everything as printed.",
+    ),
+]
+Members = Annotated[
+    str, typer.Option(metavar="NAMES", help="What to try, separated by commas: network, colours, profiles; or all.")
+]
+Heads = Annotated[
+    str, typer.Option(metavar="NAMES", help="Heads of the networks, separated by commas: linear, forest, kernel; or auto.")
+]
+Epochs = Annotated[
+    int | None, typer.Option(min=1, help="Passes of each network over its graphs; found or the preset's, unless given.")
+]
+Budget = Annotated[float | None, typer.Option(metavar="SECONDS", help="How long the fit may take, about.")]
 Engine = Annotated[
     str,
     typer.Option(
@@ -46,40 +59,34 @@ Engine = Annotated[
         help="The fused engine wherever it can, the fused engine or an error, or the plain PyTorch network (see 'phist info').",
     ),
 ]
-Head = Annotated[
-    str,
-    typer.Option(
-        metavar="|".join(HEADS),
-        help="What classifies the embeddings: the paper's linear layer, extra trees, kernel ridge regression, "
-        "or the mean of all three.",
-    ),
-]
 TestFraction = Annotated[
-    float | None,
+    float,
     typer.Option(
         metavar="SHARE",
-        help="Share of graphs, stratified by class, to test on instead of training on them; 0 trains on everything. "
-        f"Left out, it is {TEST_FRACTION} where that leaves every class on both sides.",
-        show_default=False,
+        help="Share of graphs, stratified by class, to keep apart and test the model on. Out-of-fold predictions estimate the "
+        "accuracy without it.",
     ),
 ]
 Checkpoint = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Where a killed run is resumed from; OUT.checkpoint, unless given.")
+    Path | None,
+    typer.Option(metavar="FILE", help="What the names of files begin with that a killed run goes on from; OUT.checkpoint."),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore the checkpoint of an earlier run and begin anew.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore what an earlier run left and begin anew.")]
 
 
 def fit(
     data: Data,
     out: Out,
     labels: Labels = None,
-    preset: Preset = None,
-    epochs: Epochs = None,
+    effort: Effort = "medium",
     time_budget: Budget = None,
     seed: Seed = 0,
+    test_fraction: TestFraction = 0.0,
+    preset: Preset = "auto",
+    members: Members = "all",
+    heads: Heads = "auto",
+    epochs: Epochs = None,
     engine: Engine = "auto",
-    head: Head = "linear",
-    test_fraction: TestFraction = None,
     checkpoint: Checkpoint = None,
     fresh: Fresh = False,
     threads: Threads = 1,
@@ -88,59 +95,64 @@ def fit(
     self_loops: SelfLoops = None,
     weights: Weights = "use",
 ) -> None:
-    """Train a classifier on labelled graphs and save it as a folder with its card.
+    """Fit a classifier to labelled graphs and save it as a folder with its card.
 
-    Floors and ceiling of the data come first. A run that was killed goes on
-    where it was when the same command is typed again, and ends with the same
-    weights. Ctrl-C keeps the best model so far. Accuracies are in percent.
+    Everything is found from the graphs: how long networks train, what each
+    member weighs. It ends with a verdict from out-of-fold predictions: how good
+    the model is on new graphs, and whether that beats the floors. A run that was
+    killed goes on where it was when the same command is typed again. Ctrl-C
+    keeps what is ready.
 
     Examples:
       phist fit ENZYMES --out enzymes
-      phist fit mine.jsonl --out mine --epochs 50 --test-fraction 0.2
+      phist fit mine.jsonl --out mine --effort low
       phist fit edges.csv --labels labels.csv --out mine --json > mine.json
+      phist fit ENZYMES --out printed --preset paper:ENZYMES
     """
     resumable = checkpoint or Path(f"{out.absolute()}.checkpoint")
     check_model_place(out)
     check_checkpoint_place(resumable, out)
     if as_json:
         check_standard_output()
-    check_choice("head", head, HEADS)
+    check_choice("effort", effort, EFFORTS)
     check_choice("engine", engine, ENGINES)
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 
     from phist.estimators import StructuralClassifier
-    from phist.graphs.checkup import check_graphs
     from phist.graphs.labels import check_savable
-    from phist.training.checkpoint import remove_checkpoint
-    from phist.training.presets import make_preset
+    from phist.training.checkpoint import checkpoint_files, remove_checkpoint
 
-    chosen = preset or _own_preset(data)
-    make_preset(chosen, graphs)  # an unknown name should be reported before the checkup
     check_savable(graphs.classes)
+    model = StructuralClassifier(
+        effort, time_budget, random_state=seed, preset=preset, members=names(members), heads=names(heads),  # type: ignore[arg-type]
+        training=None if epochs is None else {"epochs": epochs}, engine=engine, checkpoint=resumable, progress=True,
+    )  # fmt: skip
+    model.check_parameters()
     training, test = hold_out(graphs, test_fraction, seed)
     if fresh:
         remove_checkpoint(resumable)
 
     screen = console(to_program=as_json)
     screen.print(f"{data}: {graphs!r}", style="bold")
-    with waiting("looking at the graphs"):
-        checkup = check_graphs(graphs)
-    show_bounds(screen, checkup)
-    held_out = "none are held out" if test is None else f"{len(test)} are held out"
-    going_on = f", going on from {resumable.name}" if resumable.exists() else ""
-    screen.print(f"\nTraining on {len(training)} graphs with preset {chosen}{going_on}; {held_out}")
+    held_out = "" if test is None else f"; {len(test)} are kept apart"
+    going_on = f", going on from {resumable.name}" if checkpoint_files(resumable) else ""
+    what = f"effort {effort}" if preset == "auto" else f"preset {preset}"
+    screen.print(f"Fitting to {len(training)} graphs, {what}{going_on}{held_out}")
 
     use_threads(threads)
-    model = StructuralClassifier(chosen, epochs, engine, time_budget, seed, checkpoint=resumable, progress=True)
-    model.set_params(head=head)
-    trained = train(model, training, test, checkup)
+    trained = train(model, training, test)
     _save(trained, out, data, resumable)
     trained.show(screen)
     screen.print(f"Saved {out}. Next:\n  phist predict {out} DATA")
     if as_json:
-        print_json({"model": str(out), "data": data, "preset": chosen, "head": head, **trained.metrics()})
+        print_json({"model": str(out), "data": data, "preset": preset, **trained.metrics()})
     trained.exit_if_interrupted("; type the same command to go on, or add --fresh to begin anew")
     remove_checkpoint(resumable)
+
+
+def names(given: str) -> str | tuple[str, ...]:
+    """Names separated by commas, as the estimator takes them."""
+    return tuple(given.split(",")) if "," in given else given
 
 
 def _save(trained: Trained, out: Path, data: str, checkpoint: Path) -> None:
@@ -150,11 +162,3 @@ def _save(trained: Trained, out: Path, data: str, checkpoint: Path) -> None:
     except OutputError as error:
         again = f"phist fit {data} --out ELSEWHERE --checkpoint {checkpoint}"
         raise OutputError(f"{error}. The training is kept: '{again}' with the same options saves the model elsewhere") from error
-
-
-def _own_preset(data: str) -> str:
-    """One of the nine datasets, given by its name, takes its own preset; a path that exists is not such a name."""
-    from phist.training.presets import appendix_name
-
-    name = None if Path(data).expanduser().exists() else appendix_name(data)
-    return name or "auto"

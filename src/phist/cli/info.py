@@ -84,14 +84,14 @@ def _engine(model: Path | None) -> dict[str, Any]:
     import warnings
 
     from phist.engine.choice import choose_engine
-    from phist.estimators import StructuralClassifier, load_estimator
+    from phist.estimators import load_estimator
     from phist.graphs.convert import as_graphset
     from phist.nn.config import NetworkConfig
     from phist.nn.network import make_network
 
     if model is None:
         asked, directed = "auto", False
-        network = make_network(NetworkConfig(), n_classes=2, seed=0).to(StructuralClassifier()._device())
+        network = make_network(NetworkConfig(), n_classes=2, seed=0)
     else:
         estimator = load_estimator(model)
         trained_on = estimator.data_ if isinstance(estimator.data_, dict) else {}

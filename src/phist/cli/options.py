@@ -16,7 +16,7 @@ DATA_HELP = (
 )
 PANEL = "How the graphs are read"
 ENGINES = ("auto", "fused", "reference")  # phist.engine.choice.Engine, which would bring torch with it
-HEADS = ("linear", "forest", "kernel", "all")  # phist.estimators.base.Head, likewise
+EFFORTS = ("low", "medium", "high")  # phist.estimators.effort.EffortName, likewise
 
 Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)]
 Model = Annotated[Path, typer.Argument(help="A model folder made by 'phist fit' or save().", show_default=False)]

@@ -40,7 +40,7 @@ def check_folder_place(path: Path) -> None:
 
 def check_model_place(path: Path) -> None:
     """Raise an `OutputError` unless a model folder can be written at ``path``: nothing, nothing in it, or a model to replace."""
-    from phist.training.model_folder import MODEL_FOLDER
+    from phist.estimators.model_folder import MODEL_FOLDER
 
     _check_is_folder_name(path)
     MODEL_FOLDER.check(path)

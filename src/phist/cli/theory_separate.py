@@ -114,9 +114,9 @@ def _graph_views(pair: "GraphSet", model: Path | None, seed: int) -> "list[View]
 
     network = None
     if model is not None:
-        from phist.training.model_folder import load_model
+        from phist.estimators import load_estimator
 
-        network = load_model(model).network
+        network = load_estimator(model).network_
     return [color_view(pair), *network_views(pair, network, seed)]
 
 

@@ -123,7 +123,9 @@ def _path_keys(indptr: IntArray, indices: NDArray[np.int32], colours: NDArray[np
 def _pair_key(one: np.uint64, other: np.uint64, distance: int) -> np.uint64:
     """The same for both orders of the ends; mixed by splitmix64's finaliser, so that sums do not collide."""
     low, high = min(one, other), max(one, other)
-    mixed = low * np.uint64(0xBF58476D1CE4E5B9) + (high ^ (high >> np.uint64(29))) + np.uint64(distance) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (
+        low * np.uint64(0xBF58476D1CE4E5B9) + (high ^ (high >> np.uint64(29))) + np.uint64(distance) * np.uint64(0x9E3779B97F4A7C15)
+    )
     mixed ^= mixed >> np.uint64(30)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(27)
@@ -135,4 +137,3 @@ def count_pairs(graphs: GraphSet) -> int:
     """At most so many pairs of nodes have a key in every round."""
     sizes = graphs.node_counts()
     return int((sizes * (sizes - 1) // 2).sum())
-

@@ -49,7 +49,7 @@ def plot_responses(estimator: StructuralClassifier | StructuralEmbedder, graphs:
         estimator: fitted, with a network that aggregates by histograms.
         graphs: anything `as_graphset` takes; without labels they are taken as one class.
     """
-    check_is_fitted(estimator, "network_")
+    check_is_fitted(estimator, "reading_")
     examples = [root_response(estimator.network_, graph) for graph in one_of_each_class(as_graphset(graphs))]
     channel = most_telling_channel(np.stack([example.histogram for example in examples]))
     figure = new_figure(8.0, 2.6 * len(examples) + 0.5)

@@ -1,11 +1,11 @@
-"""The scikit-learn face of phist."""
+"""Estimators in scikit-learn's manner."""
 
 from pathlib import Path
 
 from phist.errors import ModelFileError
 from phist.estimators.classifier import StructuralClassifier
 from phist.estimators.embedder import StructuralEmbedder
-from phist.training.model_folder import load_model
+from phist.estimators.model_folder import load_model
 
 __all__ = ["StructuralClassifier", "StructuralEmbedder", "load_estimator"]
 
@@ -17,6 +17,6 @@ def load_estimator(path: str | Path) -> StructuralClassifier | StructuralEmbedde
         kind._saved_as: kind for kind in (StructuralClassifier, StructuralEmbedder)
     }
     name = saved.settings.get("estimator")
-    if name not in kinds:
-        raise ModelFileError(f"{path} holds a {name!r}, which this version of phist does not know; it knows {', '.join(kinds)}")
+    if not isinstance(name, str) or name not in kinds:
+        raise ModelFileError(f"{path} holds a {name!r:.50}, which this phist does not know; it knows {', '.join(kinds)}")
     return kinds[name].restore(saved, path)

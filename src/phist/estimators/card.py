@@ -1,23 +1,30 @@
 """The model card: what a person should know of a saved model before using it."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from phist import __version__
-from phist.estimators.forest import make_forest_config
 from phist.graphs.checkup import Checkup
-from phist.nn.network import StructuralNetwork
-from phist.training.history import History
+
+if TYPE_CHECKING:
+    from phist.estimators.classifier import StructuralClassifier
+    from phist.estimators.embedder import StructuralEmbedder
+    from phist.estimators.members.network import Network
 
 
-def write_card(settings: dict[str, Any], network: StructuralNetwork, history: History, checkup: Checkup | None) -> str:
+def write_card(estimator: "StructuralClassifier | StructuralEmbedder", checkup: Checkup | None, metrics: Mapping[str, Any]) -> str:
     """The card as Markdown."""
+    given = estimator.random_state
+    seed = f"random_state {given} (seed {estimator.seed_})" if isinstance(given, int) else f"seed {estimator.seed_}"
+    data = estimator.data_
     sections = [
-        f"# A structural graph {settings['estimator']}",
-        f"Trained with phist {__version__}, {_describe_seed(settings)}. It sees nothing of a graph but nodes, edges and weights.",
-        _section("Data it was trained on", _data_lines(settings["data"])),
-        _section(_bounds_title(settings["data"], checkup), _bounds_lines(settings["data"], checkup)),
-        _section("Metrics", _metric_lines(settings["metrics"], history)),
-        _section("Network", [*_network_lines(network), _head_line(settings["parameters"])]),
+        f"# A structural graph {estimator._saved_as}",
+        f"Trained with phist {__version__}, {seed}. It sees nothing of a graph but nodes, edges and weights.",
+        _section("Data it was trained on", _data_lines(data)),
+        *_report_sections(estimator),
+        _section(_bounds_title(data, checkup), _bounds_lines(data, checkup)),
+        *([_section("Further metrics", [f"{name}: {value}" for name, value in metrics.items()])] if metrics else []),
+        _section("Networks", [line for member in estimator._members() for line in _network_lines(member)] or ["none"]),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -26,9 +33,19 @@ def _section(title: str, lines: list[str]) -> str:
     return "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)])
 
 
-def _describe_seed(settings: dict[str, Any]) -> str:
-    given = settings["parameters"]["random_state"]
-    return f"seed {settings['seed']}" if given is None else f"random_state {given} (seed {settings['seed']})"
+def _report_sections(estimator: Any) -> list[str]:
+    if not hasattr(estimator, "report_"):
+        return []
+    report = estimator.report_
+    table = ["| member | weight | accuracy out of fold | log-loss |", "|---|---|---|---|"]
+    for candidate in sorted(report.candidates, key=lambda own: -own.weight):
+        row = (candidate.name, f"{candidate.weight:.2f}", f"{100 * candidate.accuracy:.1f} %", f"{candidate.log_loss:.3f}")
+        table.append(f"| {' | '.join(row)} |")
+    members = [f"{member.label}: {member.describe()}" for member in estimator.ensemble_.members if member.predictors]
+    return [
+        _section("How good it is", report.lines()),
+        "\n".join([_section(f"What predicts (effort {report.effort}, {report.seconds:.0f} s)", members), "", *table]),
+    ]
 
 
 def _bounds_title(data: dict[str, Any], checkup: Checkup | None) -> str:
@@ -56,38 +73,26 @@ def _bounds_lines(data: dict[str, Any], checkup: Checkup | None) -> list[str]:
     return checkup.summary().splitlines()
 
 
-def _metric_lines(metrics: dict[str, Any], history: History) -> list[str]:
-    lines = [f"{name}: {value}" for name, value in metrics.items()]
-    if history.epochs:
-        best = history.epochs[history.best]
-        lines.append(f"epoch {best.number + 1} of {len(history.epochs)} was kept ({history.ending}, {history.seconds:.0f} s)")
-        lines.append(f"training accuracy while training: {best.accuracy:.1%}")
-        if best.validation_accuracy is not None:
-            lines.append(f"validation accuracy: {best.validation_accuracy:.1%} (it helped to select the epoch)")
-    return lines or ["none: the network was not trained"]
-
-
-def _network_lines(network: StructuralNetwork) -> list[str]:
-    config = network.config
-    parameters = sum(parameter.numel() for parameter in network.parameters())
-    return [
-        f"{parameters:,} parameters; {config.convolution} convolutions of order {config.orders}, channels {config.channels}",
+def _network_lines(member: "Network") -> list[str]:
+    config = member.preset.network
+    if not member.trained:
+        return ["none was trained"]
+    parameters = sum(parameter.numel() for parameter in member.trained[0].network.parameters())
+    lines = [
+        f"{len(member.trained)} of {parameters:,} parameters; {config.convolution} convolutions of order {config.orders}, "
+        f"channels {config.channels}",
         f"{config.aggregation} with {config.bins} {config.kernel} bins",
         f"roots: {config.sampler.kind}, {config.sampler.count} draws per graph",
+        *(
+            f"after {look.epochs} epochs: {100 * look.accuracy:.1f} % out of fold, log-loss {look.log_loss:.3f}"
+            for look in member.bag.looks
+        ),
     ]
-
-
-def _head_line(parameters: dict[str, Any]) -> str:
-    if parameters["head"] == "linear":
-        return "head: linear"
-    kernel = "kernel ridge regression on embeddings of nodes"
-    if parameters["head"] == "kernel":
-        return f"head: {kernel}"
-    forest = make_forest_config(parameters["forest"])
-    own = (
-        "the network's own training graphs"
-        if forest.folds == 1
-        else f"{forest.folds} further networks, each trained without a fold"
-    )
-    beside = f"the mean of a linear one, {kernel}, and " if parameters["head"] == "all" else ""
-    return f"head: {beside}forests of {forest.trees} extra trees on embeddings of {own}"
+    for history in member.histories[:1]:
+        best = history.epochs[history.best]
+        lines.append(
+            f"training accuracy while training: {best.accuracy:.1%}, {len(history.epochs)} epochs, {history.seconds:.0f} s"
+        )
+        if best.validation_accuracy is not None:
+            lines.append(f"validation accuracy: {best.validation_accuracy:.1%} (it helped to select epoch {best.number + 1})")
+    return lines

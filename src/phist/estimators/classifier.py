@@ -1,35 +1,42 @@
 """StructuralClassifier."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+import time
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, get_args
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from scipy.special import softmax
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from phist.errors import ConfigError
-from phist.estimators.base import Head, StructuralEstimator
-from phist.estimators.examples import Array, as_labelled, make_examples
-from phist.estimators.features import Features, n_node_level
-from phist.estimators.forest import ForestConfig, ForestHead, fold_numbers, forest_features, grow_trees, make_forest_config
-from phist.estimators.forest_file import FOREST, pack_forest, unpack_forest
-from phist.estimators.kernel_head import KernelHead
-from phist.estimators.trees import Trees
-from phist.graphs.convert import as_graphset
-from phist.progress import waiting
-from phist.training.checkpoint import State
+from phist.errors import ConfigError, ModelFileError, check_choice
+from phist.estimators.base import StructuralEstimator
+from phist.estimators.card import write_card
+from phist.estimators.conformal import thresholds_of
+from phist.estimators.effort import Effort, EffortName, plan_effort
+from phist.estimators.ensemble import Candidate, Ensemble, fit_ensemble
+from phist.estimators.examples import Array, ClassWeight, as_labelled, describe_data, make_examples, split_off
+from phist.estimators.heads import HEADS
+from phist.estimators.members import MEMBERS
+from phist.estimators.members.colours import Colours
+from phist.estimators.members.member import Lesson, Member
+from phist.estimators.members.network import Network
+from phist.estimators.members.profiles import Profiles
+from phist.estimators.model_folder import Arrays, SavedModel, save_model
+from phist.estimators.neighbours import Neighbours
+from phist.estimators.parts import Parts, cut_parts
+from phist.estimators.reading import Reading
+from phist.estimators.report import make_report
+from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
+from phist.graphs.checkup import Checkup
+from phist.graphs.graphset import GraphSet
+from phist.training.inference import Inference
 from phist.training.loop import Examples
-from phist.training.model_folder import read_tensors
+from phist.training.presets import automatic_preset, make_preset
 
-KERNEL = "kernel.safetensors"
-SINGLE: tuple[Head, ...] = ("linear", "forest", "kernel")
-WITH_FOREST, WITH_KERNEL = ("forest", "all"), ("kernel", "all")
-_SMALLEST = 1e-6  # probability; less than any forest in use can tell apart
+VALIDATION_SHARE = 0.1  # of the graphs, where a preset selects the epoch by them
 
 
 class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignore[misc]
@@ -37,160 +44,303 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     Graphs come as a `GraphSet`, or as anything `as_graphset` takes: lists of networkx graphs, matrices, PyG data.
 
+    As it is, the training graphs are cut into parts; structural networks, Weisfeiler-Lehman colours and local profiles are each
+    fitted without one part in turn; what they say of it decides how long the networks train, what each member weighs, and how
+    certain the probabilities are. The same predictions make the report: how good the model is, and whether that beats the
+    floors. With a ``preset`` by name one network is trained, as in the paper.
+
     Args:
+        effort: ``"low"`` holds out one part and trains one short network; ``"medium"`` holds out each of five parts; ``"high"``
+            trains longer, and a second kind of networks. `docs/estimator.md` says what each costs and brings.
+        time_budget: seconds that a fit may take, about; what does not fit in is left out.
+        class_weight: ``"balanced"``, or a weight for each label.
+        random_state: seed of everything random; the same seed gives the same model.
         preset: ``"auto"``, a dataset's name for the appendix's sizes with our recipe (``"ENZYMES"``), or ``"paper:ENZYMES"``
             for the network and training as printed.
-        max_epochs: passes over the training graphs, at most.
+        members: ``"all"``, or names of the members to try: ``"network"``, ``"colours"``, ``"profiles"``.
+        heads: ``"auto"``, or names of the networks' heads to try: ``"linear"``, ``"forest"``, ``"kernel"``.
+        network: a `NetworkConfig`, or fields of one by name, in place of the preset's; ``"roots"`` is the number of roots drawn
+            per graph, or ``"all"``.
+        training: a `TrainingConfig`, or fields of one by name, such as ``{"epochs": 50}``.
         engine: ``"auto"`` computes by the fused engine wherever it can; ``"fused"`` insists on it, ``"reference"`` takes the
             plain PyTorch network.
-        time_budget: seconds of training, at most.
-        random_state: seed of everything random; the same seed gives the same model.
-        orders, channels, bins, kernel: shape of the network, in place of the preset's; see `NetworkConfig`.
-        roots: roots drawn per graph, or ``"all"`` for every node once.
-        batch_size, learning_rate, weight_decay, selection, patience: training, in place of the preset's; see `TrainingConfig`.
-            Patience alone selects by validation loss.
-        network: any further fields of `NetworkConfig`.
-        training: any further fields of `TrainingConfig`, such as the schedule; the seed is drawn from ``random_state``.
-        validation_fraction: share of the training graphs set aside to select the epoch by; unless given, a tenth where the
-            selection needs it and none where the last epoch is kept.
-        class_weight: ``"balanced"``, or a weight for each label.
-        inference: ``"auto"`` averages the logits over ``realizations`` draws of roots and embeds each node once, whichever
-            draws it is in; ``"sampled"`` begins every draw afresh, as the paper does; ``"exact"`` takes every node.
-        checkpoint: a file in which training can be resumed after a kill.
-        device: where to compute; a CUDA device if there is one, unless given.
-        progress: whether to show a progress bar; on a terminal, unless given.
-        head: ``"linear"``, the paper's; ``"forest"``, extra trees on the trained network's embeddings of graphs and nodes;
-            ``"kernel"``, kernel ridge regression on those of nodes; or ``"all"``, the mean of the probabilities of the three.
-        forest: fields of `ForestConfig`, for the forest head.
+        inference: ``"auto"`` averages over ten draws of roots and embeds each node once, whichever draws it is in; ``"sampled"``
+            begins every draw afresh, as the paper does; ``"exact"`` takes every node.
+        checkpoint: what the names of files begin with from which a killed fit goes on.
+        progress: whether to show progress bars; on a terminal, unless given.
+
+    Attributes:
+        report_: `Report` of a fit without a preset by name; print it.
+        classes_: the labels, in the order of the columns of `predict_proba`.
 
     Example:
         >>> from phist.graphs.generate import make_planted_partitions
         >>> graphs = make_planted_partitions(40, seed=0)
-        >>> classifier = StructuralClassifier(max_epochs=3, random_state=0).fit(graphs)
+        >>> classifier = StructuralClassifier(effort="low", random_state=0).fit(graphs)
         >>> classifier.predict(graphs[:2]).shape
         (2,)
     """
 
     _saved_as = "classifier"
-    _heads = get_args(Head)
+
+    def __init__(
+        self,
+        effort: EffortName = "medium",
+        time_budget: float | None = None,
+        class_weight: ClassWeight = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        *,
+        preset: str = "auto",
+        members: str | tuple[str, ...] = "all",
+        heads: str | tuple[str, ...] = "auto",
+        network: NetworkSettings = None,
+        training: TrainingSettings = None,
+        engine: str = "auto",
+        inference: Inference = "auto",
+        checkpoint: str | Path | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.effort = effort
+        self.time_budget = time_budget
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.preset = preset
+        self.members = members
+        self.heads = heads
+        self.network = network
+        self.training = training
+        self.engine = engine
+        self.inference = inference
+        self.checkpoint = checkpoint
+        self.progress = progress
+
+    # Fitting ----------------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, validation: tuple[Any, Any] | None = None) -> Self:
-        """Train on graphs ``X`` with labels ``y``, by default the graphs' own.
+        """Learn from graphs ``X`` with labels ``y``, by default the graphs' own.
 
         Args:
             sample_weight: how much each graph counts.
-            validation: graphs and labels to select the epoch by, in place of a part of ``X``.
+            validation: graphs and labels to select the epoch by; only presets by name do that.
         """
+        begin = time.monotonic()
         graphs, labels = as_labelled(X, y)
-        forest = make_forest_config(self.forest)  # what is wrong with it is said before anything is trained
-        self._fit_network(graphs, labels, sample_weight, validation)
-        for further in ("forest_", "kernel_"):  # of an earlier fit
-            self.__dict__.pop(further, None)
-        if self.head == "linear":
-            return self
+        self._check_parameters()
+        self.classes_ = self._read_classes(labels)
+        self.seed_ = draw_seed(self.random_state)
         examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
-        features = Features(self, examples.graphs)
-        if self.head in WITH_FOREST:
-            self.forest_ = ForestHead(tuple(self._grow_parts(examples, features, forest)), forest)
-        if self.head in WITH_KERNEL:
-            seen = features.node_level()
-            with waiting("fitting the kernel head", self.progress):
-                self.kernel_ = KernelHead.fit(seen, examples.targets, examples.weights, len(self.classes_), self.seed_)
+        self.reading_, self.data_ = Reading.of(graphs), describe_data(graphs.with_labels(labels))
+        self.ids_ = graphs.ids
+        for name in ("report_", "neighbours_", "out_of_fold_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if self.preset == "auto":
+            if validation is not None:
+                raise ConfigError(
+                    "validation graphs were given; without a preset by name nothing is selected by them: leave them out"
+                )
+            self._fit_ensemble(examples, begin)
+        else:
+            self._fit_preset(examples, validation)
         return self
 
-    def _grow_parts(
-        self, examples: Examples, features: Features, config: ForestConfig
-    ) -> Iterator[tuple[StructuralEstimator, Trees]]:
-        for number, estimator in enumerate(self._embedders(examples, config.folds)):
-            own = features if estimator is self else Features(estimator, examples.graphs)
-            n_classes, seed = len(self.classes_), self.seed_ + number
-            seen = forest_features(own, config)
-            with waiting("growing the forest", self.progress):
-                trees = grow_trees(seen, examples.targets, examples.weights, n_classes, config.trees, seed)
-            yield estimator, trees
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("effort", self.effort, get_args(EffortName))
+        for name in self._chosen_members():
+            check_choice("members", name, MEMBERS)
+        for name in self._chosen_heads(tuple(HEADS)):
+            check_choice("heads", name, HEADS)
+        resolve(make_preset(self.preset), self.network, self.training)
+        budget = self.time_budget
+        if budget is not None and not (isinstance(budget, int | float) and budget > 0):
+            raise ConfigError(f"time_budget={budget!r:.50} was given; a number of seconds above 0 is needed, or None")
 
-    def _embedders(self, examples: Examples, folds: int) -> Iterator[StructuralEstimator]:
-        """Estimators with the networks to grow forests on: this one, or one for each fold that was trained without it."""
-        if folds == 1:
-            yield self
-            return
-        numbers = fold_numbers(examples.targets, folds, self.seed_)
-        for fold in range(folds):
-            rest = numbers != fold
-            other = clone(self).set_params(
-                head="linear",
-                random_state=(self.seed_ + 1 + fold) % 2**31,
-                validation_fraction=0,
-                class_weight=None,
-                checkpoint=None,
-            )
-            yield other.fit(examples.graphs[rest], examples.targets[rest], sample_weight=examples.weights[rest])
+    def _chosen_members(self) -> tuple[str, ...]:
+        if self.members == "all":
+            return tuple(MEMBERS)
+        return (self.members,) if isinstance(self.members, str) else tuple(self.members)
 
-    def decision_function(self, X: Any) -> NDArray[np.float32]:
-        """Logits, averaged over root samples: (graphs, classes); of two classes the lead of the second: (graphs)."""
-        logits = self._logits(X) if self.head == "linear" else _log_probabilities(self.predict_proba(X))
-        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
+    def _chosen_heads(self, default: tuple[str, ...]) -> tuple[str, ...]:
+        if self.heads == "auto":
+            return default
+        return (self.heads,) if isinstance(self.heads, str) else tuple(self.heads)
+
+    def _fit_ensemble(self, examples: Examples, begin: float) -> None:
+        effort = plan_effort(self.effort, examples.graphs)
+        lesson = Lesson(
+            examples,
+            n_classes=len(self.classes_),
+            parts=cut_parts(examples.targets, effort.parts, effort.held_out, self.seed_),
+            seed=self.seed_,
+            deadline=None if self.time_budget is None else begin + self.time_budget,
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            progress=self.progress,
+        )
+        members = self._make_members(effort, examples.graphs)
+        self.ensemble_, combined = fit_ensemble(members, lesson)
+        self.out_of_fold_ = (combined, examples.targets[lesson.parts.asked])
+        if self._networks():
+            self.neighbours_ = Neighbours.of(self.transform(examples.graphs), self.seed_)
+        notes = self._notes(effort, members)
+        seconds = time.monotonic() - begin
+        self.report_ = make_report(
+            lesson, combined, tuple(self.ensemble_.candidates), effort=self.effort, seconds=seconds, notes=notes
+        )
+
+    def _make_members(self, effort: Effort, graphs: GraphSet) -> list[Member]:
+        """Those that take seconds first: where time is short, the networks have what is left."""
+        chosen = self._chosen_members()
+        members: list[Member] = [kind() for kind in (Colours, Profiles) if kind.name in chosen]
+        if "network" in chosen:
+            heads = self._chosen_heads(effort.heads)
+            preset = automatic_preset(graphs, effort.epochs, effort.restarts)
+            members.append(Network(resolve(preset, self.network, self.training), heads, self.engine, self.inference))
+        return members
+
+    def _notes(self, effort: Effort, members: list[Member]) -> tuple[str, ...]:
+        notes = []
+        if effort.held_out == 1:
+            notes.append(f"one part of {effort.parts} was held out; the estimate rests on it alone")
+        for member in members:
+            if isinstance(member, Network) and member.bag.ending != "finished":
+                notes.append(f"training of the networks ended before its last cycle: {member.bag.ending}")
+        if any(isinstance(member, Network) and not member.trained for member in members):
+            notes.append("no network was ready in time; what is predicted comes from hand-made descriptions alone")
+        return tuple(notes)
+
+    def _fit_preset(self, examples: Examples, validation: tuple[Any, Any] | None) -> None:
+        """One network on all graphs, or all but those that select the epoch."""
+        preset = resolve(make_preset(self.preset, examples.graphs), self.network, self.training)
+        if validation is not None:
+            held_out: Examples | None = make_examples(*as_labelled(*validation), self.classes_, class_weight=self.class_weight)
+            training = examples
+        else:
+            share = 0.0 if preset.training.selection == "last" else VALIDATION_SHARE
+            training, held_out = split_off(examples, share, self.seed_)
+        lesson = Lesson(
+            training,
+            n_classes=len(self.classes_),
+            parts=Parts(np.zeros(len(training.targets), np.int64), 0),
+            seed=self.seed_,
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            progress=self.progress,
+        )
+        heads = self._chosen_heads(("linear",))
+        member = Network(preset, heads, self.engine, self.inference)
+        member.fit_whole(lesson, held_out)
+        if member.bag.ending == "interrupted":
+            kept = member.histories[0].best + 1
+            warnings.warn(f"training was interrupted; the model is that of epoch {kept}", stacklevel=3)
+        weight = 1 / len(heads)
+        candidates = [Candidate(f"network/{head}", float("nan"), float("nan"), 1.0, weight) for head in heads]
+        self.ensemble_ = Ensemble([member], candidates, 1.0)
+
+    # Use --------------------------------------------------------------------------------------------------------------
+
+    def _members(self) -> list[Network]:
+        check_is_fitted(self, "ensemble_")
+        return [member for member in self.ensemble_.members if isinstance(member, Network)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
-        return self.predict_proba_by((self.head,), X)[self.head]
+        graphs = self._read(X)
+        return self.ensemble_.predict_proba(graphs)
 
-    def predict_proba_by(self, heads: Iterable[Head], X: Any) -> dict[Head, NDArray[np.float64]]:
-        """`predict_proba` by each of ``heads`` that the model was fitted with; the graphs are embedded once for all of them."""
-        check_is_fitted(self, "network_")
-        members = {head: SINGLE if head == "all" else (head,) for head in heads}
-        for head in members:
-            absent = [member for member in members[head] if member != "linear" and not hasattr(self, f"{member}_")]
-            if absent:
-                raise ConfigError(f'this model was fitted without a {absent[0]} head; fit it again with head="{head}"')
-        features = Features(self, as_graphset(X))
-        alone = {member: self._read_by(member, features) for member in dict.fromkeys(chain(*members.values()))}
-        return {head: np.mean([alone[member] for member in members[head]], axis=0) for head in members}
-
-    def _read_by(self, head: str, features: Features) -> NDArray[np.float64]:
-        if head == "forest":
-            return self.forest_.predict_proba(features)
-        if head == "kernel":
-            return self.kernel_.predict_proba(features.node_level())
-        probabilities: NDArray[np.float64] = softmax(self._read(features.embeddings).astype(np.float64), axis=1)
-        return probabilities
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities: (graphs, classes); of two classes the lead of the second: (graphs)."""
+        logs = np.log(self.predict_proba(X))
+        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each graph."""
-        most_probable = (self._logits(X) if self.head == "linear" else self.predict_proba(X)).argmax(1)
-        classes: Array = self.classes_[most_probable]
+        classes: Array = self.classes_[self.predict_proba(X).argmax(1)]
         return classes
 
-    def _logits(self, X: Any) -> NDArray[np.float32]:
-        return self._read(self.transform(X))
+    def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> list[list[Any]]:
+        """For every graph the classes that it may have, so that the right one is among them with probability ``coverage``.
 
-    @torch.no_grad()
-    def _read(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The linear head's scores; of a mean of embeddings they are the mean of scores."""
-        scores: NDArray[np.float32] = self.network_.head(torch.from_numpy(embeddings).to(self._device())).cpu().numpy()
-        return scores
+        The promise is that of conformal prediction, for graphs of the same kind as those of training (see `docs/estimator.md`
+        for what was measured); ``by_class`` it holds for each class alone. A graph without any class in its set is unlike
+        all that the model has seen.
+        """
+        probabilities = self.predict_proba(X)
+        if not hasattr(self, "out_of_fold_"):
+            raise ConfigError('a model of a preset by name has nothing to calibrate sets with; fit one with preset="auto"')
+        least = thresholds_of(*self.out_of_fold_, coverage, by_class)
+        return [self.classes_[row >= least].tolist() for row in probabilities]
 
-    def _further_files(self) -> Mapping[str, State]:
-        files: dict[str, State] = {}
-        if hasattr(self, "forest_"):
-            files[FOREST] = pack_forest(self.forest_, self)
-        if hasattr(self, "kernel_"):
-            files[KERNEL] = {name: torch.from_numpy(array) for name, array in self.kernel_.to_arrays().items()}
-        return files
-
-    def _restore_further(self, folder: Path) -> None:
-        if self.head in WITH_FOREST or (folder / FOREST).exists():
-            self.forest_ = unpack_forest(read_tensors(folder, FOREST), self)
-        if self.head in WITH_KERNEL or (folder / KERNEL).exists():
-            arrays = {name: tensor.numpy() for name, tensor in read_tensors(folder, KERNEL).items()}
-            self.kernel_ = KernelHead.from_arrays(arrays, n_node_level(self), len(self.classes_))
+    def similar(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
+        """For every graph the ids of the ``k`` training graphs most similar to it, and their distances, the nearest first."""
+        if not isinstance(k, int) or k < 1:
+            raise ConfigError(f"k={k!r:.50} was given; a whole number of at least 1 is needed")
+        embeddings = self.transform(X)
+        if not hasattr(self, "neighbours_"):
+            raise ConfigError('this model keeps no training graphs to compare with; fit one with preset="auto" and a network')
+        distances, positions = self.neighbours_.nearest(embeddings, k)
+        ids = list(range(len(self.neighbours_.rows))) if self.ids_ is None else list(self.ids_)
+        return [
+            [(ids[number], round(float(distance), 4)) for number, distance in zip(row, own, strict=True)]
+            for row, own in zip(positions.tolist(), distances.tolist(), strict=True)
+        ]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
-        graphs, labels = as_labelled(X, y)
-        return float(np.average(self.predict(graphs) == labels, weights=sample_weight))
+        _, labels = as_labelled(X, y)
+        return float(np.average(self.predict(X) == labels, weights=sample_weight))
+
+    # On disk ----------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path, *, checkup: Checkup | None = None, metrics: Mapping[str, Any] | None = None) -> None:
+        """Write the fitted model as a folder: weights, configuration, history, report, and a card to read.
+
+        Args:
+            checkup: floors and ceiling of the data for the card, from `check_graphs`.
+            metrics: further figures for the card, such as accuracy on held-out graphs.
+        """
+        check_is_fitted(self, "ensemble_")
+        arrays, values = self.ensemble_.to_state()
+        settings = {**self._settings(), "ensemble": values, "metrics": dict(metrics or {}), "ids": self._plain_ids()}
+        files: dict[str, Arrays] = {**arrays}
+        if hasattr(self, "out_of_fold_"):
+            probabilities, targets = self.out_of_fold_
+            files["calibration"] = {"probabilities": probabilities, "targets": targets}
+        if hasattr(self, "neighbours_"):
+            files["neighbours"] = self.neighbours_.to_arrays()
+        report = self.report_.to_dict() if hasattr(self, "report_") else None
+        card = write_card(self, checkup, metrics or {})
+        save_model(path, settings, files, histories=self.histories_, card=card, report=report)
+
+    def _plain_ids(self) -> list[Any] | None:
+        if self.ids_ is None or not hasattr(self, "neighbours_"):
+            return None
+        ids = list(self.ids_)
+        return [
+            one if isinstance(one, str | int) else str(one) for one in (getattr(one, "item", lambda one=one: one)() for one in ids)
+        ]
+
+    def _restore(self, saved: SavedModel) -> None:
+        n_classes = len(self.classes_)
+        self.ensemble_ = Ensemble.from_state(saved.arrays, saved.settings["ensemble"], n_classes)
+        self.ids_ = saved.settings["ids"]
+        if "calibration" in saved.arrays:
+            own = saved.arrays["calibration"]
+            self.out_of_fold_ = _calibration(own.get("probabilities"), own.get("targets"), n_classes)
+        if "neighbours" in saved.arrays:
+            columns = sum(int(trained.network.head.in_features) for trained in self._networks())
+            self.neighbours_ = Neighbours.from_arrays(saved.arrays["neighbours"], columns, int(self.data_["graphs"]))
 
 
-def _log_probabilities(probabilities: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Logits of a forest, whose probabilities may be zero."""
-    return np.log(np.maximum(probabilities, _SMALLEST)).astype(np.float32)
+def _calibration(probabilities: Any, targets: Any, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    proper = (
+        probabilities is not None
+        and targets is not None
+        and probabilities.dtype == np.float64
+        and targets.dtype == np.int64
+        and probabilities.shape == (len(targets), n_classes)
+        and np.isfinite(probabilities).all()
+        and len(targets) > 0
+        and 0 <= targets.min() <= targets.max() < n_classes
+    )
+    if not proper:
+        raise ModelFileError("the model's out-of-fold probabilities are not what they should be; save the model again")
+    return probabilities, targets

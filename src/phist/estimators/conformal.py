@@ -8,9 +8,7 @@ from phist.errors import ConfigError
 Probabilities = NDArray[np.float64]
 
 
-def thresholds_of(
-    calibration: Probabilities, targets: NDArray[np.int64], coverage: float, by_class: bool
-) -> NDArray[np.float64]:
+def thresholds_of(calibration: Probabilities, targets: NDArray[np.int64], coverage: float, by_class: bool) -> NDArray[np.float64]:
     """The least probability with which each class is in a set: (classes).
 
     Of graphs not seen in fitting, the share ``coverage`` were given at least this probability for their own class (split

@@ -1,19 +1,32 @@
 """StructuralEmbedder."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from phist.engine.choice import choose_engine
 from phist.engine.computation import compute
+from phist.errors import ModelFileError
 from phist.estimators.base import StructuralEstimator
-from phist.estimators.examples import as_labelled, describe_data
+from phist.estimators.card import write_card
+from phist.estimators.examples import ClassWeight, as_labelled, describe_data, make_examples, split_off
+from phist.estimators.members.member import Lesson
+from phist.estimators.members.network import Network
+from phist.estimators.model_folder import SavedModel, save_model
+from phist.estimators.parts import Parts
+from phist.estimators.reading import Reading
+from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
+from phist.estimators.trained import TrainedNetwork
+from phist.graphs.checkup import Checkup
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import make_network
-from phist.training.history import History
-from phist.training.inference import settle_statistics
+from phist.training.inference import Inference, settle_statistics
+from phist.training.presets import make_preset
 
 
 class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore[misc]
@@ -27,29 +40,86 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore
         >>> from sklearn.ensemble import ExtraTreesClassifier
         >>> from sklearn.pipeline import make_pipeline
         >>> trees = make_trees(20, n_nodes=10, seed=0)
-        >>> model = make_pipeline(StructuralEmbedder(max_epochs=2, random_state=0), ExtraTreesClassifier(random_state=0))
+        >>> embedder = StructuralEmbedder(training={"epochs": 2}, random_state=0)
+        >>> model = make_pipeline(embedder, ExtraTreesClassifier(random_state=0))
         >>> model.fit(trees, trees.labels).predict(trees[:3]).shape
         (3,)
     """
 
     _saved_as = "embedder"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, validation: tuple[Any, Any] | None = None) -> Self:
+    def __init__(
+        self,
+        preset: str = "auto",
+        class_weight: ClassWeight = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        *,
+        network: NetworkSettings = None,
+        training: TrainingSettings = None,
+        engine: str = "auto",
+        inference: Inference = "auto",
+        checkpoint: str | Path | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.preset = preset
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.network = network
+        self.training = training
+        self.engine = engine
+        self.inference = inference
+        self.checkpoint = checkpoint
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn an embedding of graphs ``X`` that tells the labels ``y`` apart, or a random one where there are none."""
         graphs = as_graphset(X)
+        self._check_parameters()
+        self.seed_, self.reading_ = draw_seed(self.random_state), Reading.of(graphs)
+        preset = resolve(make_preset(self.preset, graphs), self.network, self.training)
+        self.member_ = Network(preset, (), self.engine, self.inference)
         if y is None and graphs.labels is None:
-            return self._fit_unlabelled(graphs)
+            self._fit_unlabelled(graphs)
+            return self
         graphs, labels = as_labelled(graphs, y)
-        self._fit_network(graphs, labels, sample_weight, validation)
+        self.classes_, self.data_ = self._read_classes(labels), describe_data(graphs.with_labels(labels))
+        examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
+        share = 0.0 if preset.training.selection == "last" else 0.1
+        training, held_out = split_off(examples, share, self.seed_)
+        lesson = Lesson(
+            training,
+            n_classes=len(self.classes_),
+            parts=Parts(np.zeros(len(training.targets), np.int64), 0),
+            seed=self.seed_,
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            progress=self.progress,
+        )
+        self.member_.fit_whole(lesson, held_out)
         return self
 
-    def _fit_unlabelled(self, graphs: GraphSet) -> Self:
-        self.classes_ = np.empty(0, dtype=np.int64)
-        seed = self._draw_seed()
-        preset = self._settle(graphs, seed)
-        network = make_network(preset.network, 1, seed).to(self._device())
-        self.engine_ = choose_engine(self.engine, network, graphs)
-        settle_statistics(compute(network, graphs, self.engine_), preset.training.batch_size, seed)
-        self._remember(network, preset.training, History(), seed)
-        self.data_ = describe_data(graphs)
-        return self
+    def _fit_unlabelled(self, graphs: GraphSet) -> None:
+        self.classes_, self.data_ = np.empty(0, dtype=np.int64), describe_data(graphs)
+        preset = self.member_.preset
+        network = make_network(preset.network, 1, self.seed_)
+        engine = choose_engine(self.engine, network, graphs)
+        settle_statistics(compute(network, graphs, engine), preset.training.batch_size, self.seed_)
+        self.member_.trained = [TrainedNetwork(network, self.seed_, self.engine, self.inference, self.progress)]
+        self.member_.heads = [{}]
+
+    def _members(self) -> list[Network]:
+        check_is_fitted(self, "member_")
+        return [self.member_]
+
+    def save(self, path: str | Path, *, checkup: Checkup | None = None, metrics: Mapping[str, Any] | None = None) -> None:
+        """Write the fitted model as a folder: weights, configuration, history, and a card to read."""
+        check_is_fitted(self, "member_")
+        arrays, values = self.member_.to_state()
+        settings = {**self._settings(), "network": values, "metrics": dict(metrics or {})}
+        card = write_card(self, checkup, metrics or {})
+        save_model(path, settings, {"network": arrays}, histories=self.member_.histories, card=card, report=None)
+
+    def _restore(self, saved: SavedModel) -> None:
+        n_outputs = max(1, len(self.classes_))
+        self.member_ = Network.from_state(saved.arrays["network"], saved.settings["network"], n_outputs)
+        if len(self.member_.trained) != 1:
+            raise ModelFileError(f"the embedder has {len(self.member_.trained)} networks, not one; save the model again")

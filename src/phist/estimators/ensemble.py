@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from phist.errors import ModelFileError
-from phist.estimators.combining import at_temperature, log_loss_of, mixture, select_weights, temper
+from phist.estimators.combining import at_temperature, log_loss_of, mixture, temper, weigh
 from phist.estimators.members import MEMBERS
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.graphs.graphset import GraphSet
@@ -110,7 +110,7 @@ def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, P
             tempered[name], warmth[name] = temper(probabilities[asked], targets)
     if not tempered:
         raise KeyboardInterrupt  # nothing was ready when training was interrupted
-    weights = select_weights(tempered, targets)
+    weights = weigh(tempered, targets)
     combined, temperature = temper(mixture(tempered, weights), targets)
     candidates = [
         Candidate(

@@ -87,4 +87,3 @@ def _weights_of_classes(targets: NDArray[np.int64], classes: Array, class_weight
         numbered = {number: float(class_weight.get(label, 1.0)) for number, label in enumerate(classes.tolist())}
     weights: Array = compute_class_weight(numbered, classes=np.arange(len(classes)), y=targets)
     return weights
-

@@ -1,84 +1,74 @@
-"""A trained model as a folder: weights in safetensors, everything else in JSON, a card to read. Nothing is ever unpickled."""
+"""A model as a folder: arrays in safetensors, everything else in JSON, a card to read. Nothing is ever unpickled."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.numpy import load_file, save
 
 from phist import __version__
-from phist.errors import ConfigError, ModelFileError
+from phist.errors import ModelFileError
 from phist.files import read_json_object, write_json
 from phist.folders import FolderKind, atomic_directory, finish_replacement
-from phist.nn.config import NetworkConfig
-from phist.nn.network import StructuralNetwork
-from phist.training.checkpoint import State
 from phist.training.history import History
 
 FORMAT = "phist-model"
-VERSION = 1
-CONFIG, WEIGHTS, CARD, HISTORY = "config.json", "model.safetensors", "card.md", "history.jsonl"
-HEADS = ("forest.safetensors", "kernel.safetensors")
-MODEL_FOLDER = FolderKind("model", CONFIG, FORMAT, (CONFIG, WEIGHTS, CARD, HISTORY, *HEADS))
+VERSION = 2
+CONFIG, CARD, HISTORY, REPORT = "config.json", "card.md", "history.jsonl", "report.json"
+ARRAYS = ".safetensors"
+MODEL_FOLDER = FolderKind("model", CONFIG, FORMAT, (CONFIG, CARD, HISTORY, REPORT, f"*{ARRAYS}"))
+
+Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class SavedModel:
-    """What a model folder holds."""
+    """What a model folder holds: plain settings, and arrays by the name of their file."""
 
-    network: StructuralNetwork
-    settings: dict[str, Any]  # what the estimator needs beside the network
-    history: History
+    settings: dict[str, Any]
+    arrays: dict[str, Arrays]
 
 
 def save_model(
     path: str | Path,
-    network: StructuralNetwork,
-    settings: dict[str, Any],
-    history: History,
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, Arrays],
+    *,
+    histories: list[History],
     card: str,
-    further: Mapping[str, State] | None = None,
+    report: Mapping[str, Any] | None,
 ) -> None:
-    """Write a model folder; a folder of another kind in its place is left alone and reported.
-
-    Args:
-        further: tensors for files of their own, by the file's name.
-    """
-    config = {
-        "format": FORMAT,
-        "version": VERSION,
-        "phist": __version__,
-        "network": network.config.to_dict(),
-        "n_outputs": network.head.out_features,
-        "settings": settings,
-        "history": {"best": history.best, "ending": history.ending},
-    }
+    """Write a model folder; a folder of another kind in its place is left alone and reported."""
+    config = {"format": FORMAT, "version": VERSION, "phist": __version__, "files": sorted(arrays), "settings": settings}
     with atomic_directory(path, MODEL_FOLDER) as folder:
-        for file, state in {WEIGHTS: network.state_dict(), **(further or {})}.items():
-            tensors = {name: tensor.contiguous().cpu() for name, tensor in state.items()}
-            (folder / file).write_bytes(save(tensors))  # save_file would not raise an OSError where the disk is full
+        for name, own in arrays.items():
+            content = save({key: np.require(array, requirements="C") for key, array in own.items()})
+            (folder / f"{name}{ARRAYS}").write_bytes(content)  # save_file would not raise an OSError where the disk is full
         write_json(folder / CONFIG, config)
-        history.write(folder / HISTORY)
+        if report is not None:
+            write_json(folder / REPORT, report)
+        rows = [{"network": number, **asdict(epoch)} for number, history in enumerate(histories) for epoch in history.epochs]
+        (folder / HISTORY).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         (folder / CARD).write_text(card, encoding="utf-8")
 
 
 def load_model(path: str | Path) -> SavedModel:
-    """Read a model folder; what is missing, damaged, foreign or of a later version is a `ModelFileError` that says so."""
+    """Read a model folder; what is missing, damaged, foreign or of another version is a `ModelFileError` that says so."""
     folder = Path(path)
     config = _read_config(folder)
-    state = read_tensors(folder, WEIGHTS)
-    try:
-        network = build_network(NetworkConfig.from_dict(config["network"]), config["n_outputs"], state)
-        settings = dict(config["settings"])
-        history = History.read(folder / HISTORY, **config["history"])
-    except (KeyError, TypeError, ConfigError, OSError, ValueError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"{folder / CONFIG} does not describe a model ({error}); save the model again") from error
-    return SavedModel(network, settings, history)
+    files, settings = config.get("files"), config.get("settings")
+    if not isinstance(settings, dict) or not isinstance(files, list) or not all(_is_name(name) for name in files):
+        raise ModelFileError(f"{folder / CONFIG} does not describe a model; save the model again")
+    return SavedModel(settings, {name: _read_arrays(folder, f"{name}{ARRAYS}") for name in files})
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and name.replace("-", "").isidentifier()
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -92,38 +82,18 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise ModelFileError(
             f"{folder} was written by a later phist (format {config['version']}, this one reads {VERSION}); update phist"
         )
+    if config["version"] < VERSION:
+        raise ModelFileError(
+            f"{folder} was written by phist {config.get('phist', '0.1')!s:.20} in a format that is no longer read; "
+            "fit it again, or use it with that version"
+        )
     return config
 
 
-def read_tensors(folder: Path, file: str) -> State:
-    """The tensors of a file in a model folder."""
+def _read_arrays(folder: Path, file: str) -> Arrays:
     if not (folder / file).is_file():
         raise ModelFileError(f"{folder} has no {file}; this model needs it: save the model again")
     try:
-        return load_file(folder / file)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ModelFileError(f"{folder / file} cannot be read ({error}); it is damaged: save the model again") from error
-
-
-def _expected_shapes(config: NetworkConfig, n_outputs: int) -> dict[str, tuple[int, ...]]:
-    try:
-        with torch.device("meta"):
-            state = StructuralNetwork(config, n_outputs).state_dict()
-    except RuntimeError as error:  # sizes whose product no tensor can have
-        raise ModelFileError(f"the weights do not fit the configuration: {error}") from error
-    return {name: tuple(tensor.shape) for name, tensor in state.items()}
-
-
-def build_network(config: NetworkConfig, n_outputs: int, state: State) -> StructuralNetwork:
-    """A network with given weights; shapes are compared before memory is taken, so that a hostile configuration costs nothing."""
-    expected = _expected_shapes(config, n_outputs)
-    found = {name: tuple(tensor.shape) for name, tensor in state.items()}
-    if found != expected:
-        name = sorted(found.items() ^ expected.items())[0][0]
-        raise ModelFileError(
-            f"the weights do not fit the configuration: {name} has shape {found.get(name, 'none')}, "
-            f"{expected.get(name, 'none')} is needed; was one of the two files replaced?"
-        )
-    network = StructuralNetwork(config, n_outputs)
-    network.load_state_dict(state)
-    return network.eval()
+        return dict(load_file(folder / file))
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelFileError(f"{folder / file} cannot be read ({error!s:.200}); it is damaged: save the model again") from error

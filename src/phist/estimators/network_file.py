@@ -40,5 +40,5 @@ def _expected_shapes(config: NetworkConfig, n_outputs: int) -> dict[str, tuple[i
         with torch.device("meta"):
             state = StructuralNetwork(config, n_outputs).state_dict()
     except RuntimeError as error:  # sizes whose product no tensor can have
-        raise ModelFileError(f"the weights do not fit the configuration: {str(error):.200}") from error
+        raise ModelFileError(f"the weights do not fit the configuration: {error!s:.200}") from error
     return {name: tuple(tensor.shape) for name, tensor in state.items()}

@@ -42,8 +42,10 @@ def cut_parts(targets: Positions, n_parts: int, held_out: int, seed: int) -> Par
     A class with a single graph cannot be learnt from and be asked about at once: it counts as every other, and is missing in
     the fit that leaves its part out.
     """
-    n_parts = max(2, min(n_parts, len(targets), int(np.bincount(targets).max(initial=2))))
-    number = np.zeros(len(targets), np.int64)
+    n_parts = max(2, min(n_parts, int(np.bincount(targets).max())))
+    number = np.arange(len(targets)) % n_parts
+    if np.bincount(targets).max() < n_parts:
+        return Parts(number, min(held_out, n_parts))  # one graph of each class: nothing to stratify
     with warnings.catch_warnings():  # a class with fewer graphs than parts is missing in some of them
         warnings.simplefilter("ignore", UserWarning)
         folds = StratifiedKFold(n_parts, shuffle=True, random_state=seed).split(targets, targets)

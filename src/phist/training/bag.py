@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from safetensors.torch import load_file, save_file
-
-from phist.files import atomic_path
-from phist.training.checkpoint import State
+from phist.errors import ModelFileError
+from phist.training.checkpoint import State, load_snapshot, save_snapshot
 from phist.training.history import Ending
 from phist.training.loop import Trainer, copy_state
 from phist.training.progress import TrainingProgress
@@ -98,8 +96,11 @@ class BagTraining:
 
     def _train_until(self, number: int, end: int, bar: TrainingProgress) -> State:
         trainer, snapshot = self.trainers[number], self._file(f"{number}.{end}")
-        if snapshot is not None and snapshot.exists() and len(trainer.history.epochs) >= end:
-            return dict(load_file(snapshot))
+        known = None if snapshot is None or len(trainer.history.epochs) < end else load_snapshot(snapshot, self.run)
+        if known is not None:
+            return known
+        if len(trainer.history.epochs) > end:
+            raise ModelFileError(f"{snapshot} is missing or damaged; remove the checkpoint's other files too, to start afresh")
         with trainer.computation.at_work():
             while len(trainer.history.epochs) < self._shortened(end):
                 bar.show(trainer.run_epoch())
@@ -107,8 +108,7 @@ class BagTraining:
                     trainer.save(file, self.run)
         state = copy_state(trainer.network)
         if snapshot is not None:
-            with atomic_path(snapshot) as temporary:
-                save_file(state, temporary)
+            save_snapshot(snapshot, state, self.run)
         return state
 
     def _shortened(self, end: int) -> int:
@@ -129,11 +129,3 @@ class BagTraining:
 
     def _file(self, suffix: str) -> Path | None:
         return None if self.checkpoint is None else Path(f"{self.checkpoint}.{suffix}")
-
-    def remove_files(self) -> None:
-        """Nothing is unfinished any more."""
-        for number in range(len(self.trainers)):
-            for suffix in (f"{number}", *(f"{number}.{end}" for end in self.trainers[0].config.cycle_ends())):
-                file = self._file(suffix)
-                if file is not None:
-                    file.unlink(missing_ok=True)

@@ -1,7 +1,8 @@
 """Checkpoints: one safetensors file per run, replaced atomically after every epoch. Nothing is ever unpickled."""
 
+import glob
 import json
-import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,16 +62,44 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         raise ModelFileError(f"{path} cannot be read as a checkpoint ({error}); remove it to start afresh") from error
 
 
+def save_snapshot(path: str | Path, state: State, run: str) -> None:
+    """Write the weights of a network at the foot of a cycle."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(save(state, metadata={"phist": json.dumps({"format": FORMAT, "run": run})}))
+
+
+def load_snapshot(path: str | Path, run: str) -> State | None:
+    """Weights saved by `save_snapshot`; ``None`` where there are none, or those of another run."""
+    if not is_checkpoint(path):
+        return None
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            if json.loads(file.metadata()["phist"]).get("run") != run:
+                return None
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # safe_open is not a mapping
+    except (OSError, SafetensorError, ValueError):
+        return None
+
+
+def checkpoint_files(path: str | Path) -> list[Path]:
+    """The files of a run: one named ``path``, or several whose names go on with the numbers of network and epoch."""
+    path = resolve(path)
+    pattern = re.compile(re.escape(path.name) + r"(\.\d{1,6}){0,2}")
+    return sorted(file for file in path.parent.glob(f"{glob.escape(path.name)}*") if pattern.fullmatch(file.name))
+
+
 def check_checkpoint(path: str | Path) -> None:
     """Raise an `OutputError` if there is something at ``path`` that is no checkpoint, so that it stays."""
-    if os.path.lexists(path) and not is_checkpoint(path):
-        raise OutputError(f"{path} exists and is no phist checkpoint; give another --checkpoint, or move what is there")
+    for file in checkpoint_files(path):
+        if not is_checkpoint(file):
+            raise OutputError(f"{file} exists and is no phist checkpoint; give another --checkpoint, or move what is there")
 
 
 def remove_checkpoint(path: str | Path) -> None:
-    """Delete a checkpoint if there is one; anything else at ``path`` is an `OutputError` and stays."""
+    """Delete the files of a run if there are any; anything else of such a name is an `OutputError`, and all of it stays."""
     check_checkpoint(path)
-    resolve(path).unlink(missing_ok=True)
+    for file in checkpoint_files(path):
+        file.unlink(missing_ok=True)
 
 
 def is_checkpoint(path: str | Path) -> bool:

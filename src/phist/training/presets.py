@@ -67,12 +67,12 @@ def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
         graphs: what will be trained on.
     """
     if name == "auto":
-        return _automatic(graphs)
+        return automatic_preset(graphs)
     prefix, colon, dataset = name.rpartition(":")
     if colon and prefix != "paper":
         raise ConfigError(f"preset={name!r} is not known; use 'auto', a dataset's name such as 'ENZYMES', or 'paper:ENZYMES'")
     if not prefix and known_dataset(dataset) and appendix_name(dataset) is None:
-        return _automatic(graphs)
+        return automatic_preset(graphs)
     sizes = _appendix_sizes(name, dataset)
     shape = {"orders": sizes.orders, "channels": sizes.channels, "bins": sizes.bins, "sampler": RootSampler(count=sizes.roots)}
     if prefix == "paper":
@@ -100,12 +100,17 @@ def _appendix_sizes(name: str, dataset: str) -> Sizes:
     return APPENDIX[found]
 
 
-def _automatic(graphs: GraphSet | None) -> Preset:
-    """The appendix's most frequent sizes; small batches for small sets, and fewer epochs the more steps each one has."""
+def automatic_preset(graphs: GraphSet | None, epochs: int | None = None, restarts: int = 0) -> Preset:
+    """The appendix's most frequent sizes; small batches for small sets, and fewer epochs the more steps each one has.
+
+    Args:
+        epochs, restarts: of the training, where they are known.
+    """
     if graphs is None:
         return Preset(NetworkConfig(), TrainingConfig())
     batch_size = 8 if len(graphs) < 400 else 20
     steps_per_epoch = int(np.ceil(len(graphs) / batch_size))
-    epochs = int(np.clip(3600 / steps_per_epoch, 40, 150))
+    fitting = int(np.clip(3600 / steps_per_epoch, 40, 150))
     operator: SpectralOperator = "random-walk" if graphs.directed else "laplacian"
-    return Preset(NetworkConfig(operator=operator), TrainingConfig(batch_size=batch_size, epochs=epochs))
+    training = TrainingConfig(batch_size=batch_size, epochs=epochs or fitting, restarts=restarts)
+    return Preset(NetworkConfig(operator=operator), training)

@@ -17,12 +17,17 @@ class Head(ABC):
     """A classifier on one network's features. A new one is a file with a subclass and a line in `phist.estimators.heads.HEADS`."""
 
     name: ClassVar[str]
+    view: ClassVar[str]  # which of the features it sees
+
+    @classmethod
+    def look_at(cls, features: Features) -> NDArray[np.float32]:
+        """What it sees of graphs: (graphs, columns)."""
+        seen: NDArray[np.float32] = getattr(features, cls.view)
+        return seen
 
     @classmethod
     @abstractmethod
-    def fit(
-        cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
-    ) -> Self:
+    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int) -> Self:
         """Learn the classes of the graphs that ``features`` are of."""
 
     @abstractmethod

@@ -36,6 +36,7 @@ class KernelHead(Head):
     """
 
     name = "kernel"
+    view = "node_level"
     centre: NDArray[np.float32]
     scale: NDArray[np.float32]
     rows: NDArray[np.float32]
@@ -43,9 +44,7 @@ class KernelHead(Head):
     prior: NDArray[np.float64]
 
     @classmethod
-    def fit(
-        cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
-    ) -> Self:
+    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int) -> Self:
         """Fit to all graphs; of more than `MOST_GRAPHS` to some, drawn by ``seed``."""
         return cls._fit(features.node_level, targets, weights, n_classes, seed)
 

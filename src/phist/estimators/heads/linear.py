@@ -15,11 +15,10 @@ class LinearHead(Head):
     """The network's last layer; it is saved with the network, so there is nothing of its own to fit or keep."""
 
     name = "linear"
+    view = "embeddings"
 
     @classmethod
-    def fit(
-        cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
-    ) -> Self:
+    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int) -> Self:
         return cls()
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:

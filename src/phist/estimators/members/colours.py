@@ -1,5 +1,6 @@
 """Weisfeiler-Lehman features under logistic regression: what colours alone can tell."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from phist.descriptors.colours import ROUNDS, assignment_counts, count_pairs, hashed_table, path_counts, subtree_counts
@@ -26,8 +28,8 @@ _UNSEEN = -8.0  # score of a class that the training graphs do not have
 class Colours(Member):
     """Logistic regression on counts of colours, of colours in unary, and of pairs of colours with their distance.
 
-    The three are the features of the subtree, the optimal assignment and the shortest-path kernel after Weisfeiler and Lehman; weights
-    and directions of edges are not seen.
+    The three are the features of the subtree, the optimal assignment and the shortest-path kernel after Weisfeiler and
+    Lehman; weights and directions of edges are not seen.
     """
 
     name = label = "colours"
@@ -121,7 +123,11 @@ def _fit_weights(table: csr_array, lesson: Lesson, chosen: NDArray[np.int64], pe
 
 def _fit_one(rows: csr_array, is_own: NDArray[np.bool_], counts: NDArray[np.float32], penalty: float) -> NDArray[np.float64]:
     machine = LogisticRegression(C=penalty, solver="liblinear", dual=True, random_state=0)
-    machine.fit(rows, is_own, sample_weight=counts)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # with hardly a penalty it need not converge to be the best or the worst
+        machine.fit(rows, is_own, sample_weight=counts)
     return np.append(machine.coef_[0], machine.intercept_[0])
 
 

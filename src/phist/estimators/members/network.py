@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from phist.engine.choice import choose_engine
 from phist.errors import ModelFileError
 from phist.estimators.combining import LEAST, log_loss_of, temper
-from phist.estimators.heads import HEADS, Head
+from phist.estimators.heads import HEADS
+from phist.estimators.heads.head import Head
+from phist.estimators.heads.linear import LinearHead
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.estimators.network_file import network_arrays, network_from_arrays
 from phist.estimators.trained import Features, TrainedNetwork
@@ -94,7 +96,7 @@ class Network(Member):
         for part, state in enumerate(states):
             test = lesson.parts.test(part)
             features = Features(self._trained(part, state, lesson), lesson.graphs[test])
-            found[test] = HEADS["linear"]().predict_proba(features)  # type: ignore[abstract]
+            found[test] = LinearHead().predict_proba(features)
         tempered, _ = temper(found[asked], targets[asked])
         return log_loss_of(tempered, targets[asked]), float((tempered.argmax(1) == targets[asked]).mean())
 
@@ -102,10 +104,13 @@ class Network(Member):
         found = {name: lesson.blank() for name in self.predictors}
         for part, trained in enumerate(self.trained):
             features, test = Features(trained, lesson.graphs), lesson.parts.test(part)
-            _ = features.both_levels  # of all graphs at once, before they are split
-            self.heads.append(self._heads_of(features, lesson.examples, lesson.parts.training(part), lesson.n_classes))
-            for name, head in self.heads[-1].items():
+            for name in self.predictors:
+                HEADS[name].look_at(features)  # at all graphs at once, before they are split
+            without = self._heads_of(features, lesson.examples, lesson.parts.training(part), lesson.n_classes)
+            for name, head in without.items():
                 found[name][test] = head.predict_proba(features.part(test))
+            everything = np.arange(len(lesson.examples.targets))
+            self.heads.append(self._heads_of(features, lesson.examples, everything, lesson.n_classes))
         return found
 
     def _heads_of(self, features: Features, examples: Examples, chosen: NDArray[np.int64], n_classes: int) -> dict[str, Head]:
@@ -145,6 +150,11 @@ class Network(Member):
             for name in self.predictors:
                 logs[name].append(np.log(np.maximum(heads[name].predict_proba(features), LEAST)))
         return {name: _normalised(np.mean(own, axis=0)) for name, own in logs.items()}
+
+    def use(self, engine: str, inference: Inference, progress: bool | None) -> None:
+        """Compute this way from now on."""
+        self.engine, self.inference = engine, inference
+        self.trained = [replace(trained, engine=engine, inference=inference, progress=progress) for trained in self.trained]
 
     def keep(self, predictors: Iterable[str]) -> None:
         kept = set(predictors)
@@ -206,4 +216,5 @@ def _seed(lesson: Lesson, part: int) -> int:
 
 def _normalised(logs: Probabilities) -> Probabilities:
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    normalised: Probabilities = powers / powers.sum(axis=1, keepdims=True)
+    return normalised
