@@ -155,6 +155,22 @@ def test_files_follow_the_umask_whoever_wrote_them(tmp_path, mask, file_mode, fo
     assert stat.S_IMODE((tmp_path / "set").stat().st_mode) == folder_mode
 
 
+def test_two_that_save_at_the_same_time_both_succeed(tmp_path):
+    with atomic_directory(tmp_path / "set", KIND) as folder:
+        (folder / "part0.txt").write_text("slow")
+        write_json(folder / "mark.json", {"format": "phist-test"})
+        save(tmp_path / "set", "quick")
+    assert (tmp_path / "set" / "part0.txt").read_text() == "slow"
+
+
+def test_a_file_system_without_locks_leaves_nothing_behind_either(tmp_path, monkeypatch):
+    monkeypatch.setattr("phist.workspace.fcntl", None)
+    save(tmp_path / "set", "old")
+    save(tmp_path / "set")
+    assert content(tmp_path / "set") == "new"
+    assert names(tmp_path) == ["set"]
+
+
 # Kills -----------------------------------------------------------------------------------------------------------------
 
 

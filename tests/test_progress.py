@@ -1,6 +1,10 @@
+import io
+import sys
+
 import pytest
 
 from phist.progress import SlowProgress, waiting
+from phist.training.progress import TrainingProgress
 
 
 def drawn(capsys, patience, show=True):
@@ -39,3 +43,13 @@ def test_waiting_leaves_a_file_alone(capsys):
     with waiting("thinking", True):
         pass
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("stream", ["missing", "closed"])
+def test_programs_without_standard_error_can_wait_too(monkeypatch, stream):
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", None if stream == "missing" else closed)
+    with waiting("thinking"), TrainingProgress(None, 3), SlowProgress("counting", 10, None) as bar:
+        bar.patience = -1
+        bar.advance(10)

@@ -104,10 +104,13 @@ def finish_replacement(target: str | Path) -> None:
     Only needed where folders cannot be exchanged. The workspace is the journal: it holds the old folder from the moment it
     is moved aside, and the new one until it is in place.
     """
-    place = resolve(target)
-    for folder in workspaces(place):
+    try:
+        place = resolve(target)
         if place.exists():
             return
+    except (OSError, ValueError):
+        return  # no possible name; whoever opens it will say so
+    for folder in workspaces(place):
         if (folder / OLD).is_dir() and (folder / NEW).is_dir():
             _finish(folder, place)
 
@@ -126,14 +129,24 @@ def is_mount_point(place: Path) -> bool:
 
 def _put_in_place(folder: Path, place: Path, kind: FolderKind) -> None:
     new, old = folder / NEW, folder / OLD
-    if not place.exists():
-        new.rename(place)
+    if not place.exists() and _rename_to_nothing(new, place):
         return
     displaced = new if exchange(new, place) else _replace_in_turn(new, place, old)
     problem = kind.obstacle(displaced)  # something may have been put there while the new one was written
     if problem is not None and not exchange(displaced, place):
         _replace_in_turn(displaced, place, folder / "unwanted")
     kind.refuse(place, problem)
+
+
+def _rename_to_nothing(new: Path, place: Path) -> bool:
+    """Rename, unless another process was faster; whether it was done."""
+    try:
+        new.rename(place)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return False
+    return True
 
 
 def exchange(one: Path, other: Path) -> bool:

@@ -1,7 +1,6 @@
 """Temporary folders beside an output, and their removal after a process was killed."""
 
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -9,6 +8,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks
+    fcntl = None  # type: ignore[assignment]
 
 LOCK = "lock"
 _LONGEST = 80  # bytes of the output's name in that of its workspace: file systems allow 255 in all
@@ -52,7 +56,9 @@ def acquire(folder: Path, wait: bool = False) -> int:
     A process that dies, however it dies, gives its locks back. Process numbers would not do: containers that share a disk
     have different processes of the same number.
     """
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    if fcntl is None:
+        raise OSError(errno.ENOSYS, "no file locks")
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:

@@ -5,6 +5,9 @@ import shutil
 
 import pytest
 
+from phist import StructuralClassifier
+from phist.graphs.generate import make_trees
+
 
 def test_unknown_dataset_names_the_nearest(refused):
     assert "Did you mean MUTAG?" in refused("check", "MUTAGG")
@@ -78,7 +81,8 @@ def test_foreign_folder_is_no_model(refused, data, tmp_path):
 
 
 def test_checkpoint_of_another_run_is_not_continued(refused, run, data, tmp_path):
-    (tmp_path / "model.checkpoint").write_bytes(b"not a checkpoint")
+    other = StructuralClassifier(max_epochs=1, random_state=0, checkpoint=tmp_path / "model.checkpoint")
+    other.fit(make_trees(12, n_nodes=6, seed=0))
     result = run("fit", data, "--out", tmp_path / "model", "--epochs", "1")
     assert result.exit_code == 2
     assert "phist: " in result.stderr

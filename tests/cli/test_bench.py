@@ -199,6 +199,10 @@ def test_a_corrupt_line_is_named_with_its_number_and_run_again(run, study):
     assert len(load_records(study.parent / "small")) == 20
 
 
+def test_status_of_a_folder_that_is_not_there_is_refused(refused, study, tmp_path):
+    assert "there is no folder" in refused("bench", "status", study, "--out", tmp_path / "none")
+
+
 def test_status_counts_what_is_done_and_missing(run, study):
     run("bench", "run", study, "--jobs", 1, "--shard", "1/2")
     text = run("bench", "status", study).stdout

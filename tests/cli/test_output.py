@@ -17,7 +17,6 @@ from phist import StructuralClassifier
 from phist.graphs.generate import make_trees
 from phist.training.checkpoint import is_checkpoint
 
-PHIST = (sys.executable, "-c", "from phist.cli.app import main; main()")
 NOT_READ = "no-such-data.jsonl"  # an error that does not name it came before anything was read
 
 
@@ -278,14 +277,14 @@ def phist(command, **settings):
     return subprocess.run(f"{program} {command}", shell=True, capture_output=True, text=True, **settings)
 
 
-@pytest.mark.parametrize("command", ["datasets", "--help", "check {data}", "bench methods"])
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["datasets", "check {data}"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_error_for_people(data, command, closed):
     result = phist(f"{command.format(data=data)} {closed}")
     assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["datasets --json", "predict {model} {data}", "predict {model} {data} --out -"])
+@pytest.mark.parametrize("command", ["datasets --json", "predict {model} {data} --out -"])
 def test_results_for_a_closed_standard_output_are_refused_in_one_line(model, data, command):
     result = phist(f"{command.format(model=model, data=data)} >&-")
     assert result.returncode == 2

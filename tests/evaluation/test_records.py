@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from phist.baselines.method import Account
+from phist.errors import GraphInputError
 from phist.evaluation.records import Record, journal_of, load_records, repair_records, write_record
 
 
@@ -41,7 +42,12 @@ def test_load_gives_one_record_for_each_cell(make_cell, make_record, tmp_path):
         write_record(tmp_path, make_record(make_cell(fold=fold)))
     assert [record.cell.fold for record in load_records(tmp_path)] == [0, 1, 2]
     assert len(load_records(tmp_path, {make_cell(fold=1).hash})) == 1
-    assert load_records(tmp_path / "none") == []
+
+
+def test_a_folder_that_is_not_there_is_not_taken_for_an_empty_one(tmp_path):
+    with pytest.raises(GraphInputError, match="there is no folder"):
+        load_records(tmp_path / "none")
+    assert load_records(tmp_path) == []
 
 
 def test_a_cell_that_is_ok_is_not_written_again(make_record, tmp_path):

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from made_records import make_records, make_study_records, write_records
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, GraphInputError
 from phist.report.blocks import BLOCKS, current_text, is_current, update_document
 from phist.report.tables import NO_RECORDS
 
@@ -57,8 +57,17 @@ def test_every_table_can_stand_in_a_block(document, table):
 
 @pytest.mark.parametrize("table", BLOCKS)
 def test_without_records_a_block_says_so(document, table):
+    (document.parents[1] / "experiments" / "none").mkdir()
     document.write_text(f"<!-- results:begin {table} ../experiments/none -->\n<!-- results:end -->\n")
     assert NO_RECORDS in current_text(document)
+
+
+def test_a_block_of_a_folder_that_is_not_there_is_left_alone(document):
+    text = "<!-- results:begin main ../experiments/misspelt -->\na table\n<!-- results:end -->\n"
+    document.write_text(text)
+    with pytest.raises(GraphInputError, match="there is no folder"):
+        update_document(document)
+    assert document.read_text() == text
 
 
 def test_a_block_may_gather_several_folders(document):

@@ -3,7 +3,7 @@ import pytest
 from made_records import make_record, make_records, write_records
 
 from phist.baselines import registry
-from phist.errors import ConfigError
+from phist.errors import ConfigError, GraphInputError
 from phist.report.order import METHODS, family_of
 from phist.report.study import history_curve, load_study, make_study
 
@@ -73,8 +73,13 @@ def test_splits_with_and_without_duplicates_are_never_mixed():
 def test_several_folders_make_one_study(tmp_path):
     write_records(tmp_path / "one", make_records([10] * 3))
     write_records(tmp_path / "two", make_records([10] * 3, method="ldp"))
-    study = load_study(tmp_path / "one", tmp_path / "two", tmp_path / "none")
+    study = load_study(tmp_path / "one", tmp_path / "two")
     assert study.labels == ["phist", "ldp"]
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(GraphInputError, match="there is no folder"):
+        load_study(tmp_path / "none")
 
 
 def test_a_record_that_is_in_two_folders_counts_once(tmp_path):
