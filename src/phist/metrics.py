@@ -77,7 +77,7 @@ def compute_metrics(probabilities: ArrayLike, targets: ArrayLike, predicted: Arr
 def compute_metric(name: str, probabilities: ArrayLike, targets: ArrayLike, predicted: ArrayLike | None = None) -> float | None:
     """One metric by its name in `METRICS`; arguments as in `compute_metrics`."""
     check_choice("metric", name, METRICS)
-    return METRICS[name](*_checked(probabilities, targets, predicted))
+    return METRICS[name].compute(*_checked(probabilities, targets, predicted))
 
 
 def confusion(probabilities: ArrayLike, targets: ArrayLike, predicted: ArrayLike | None = None) -> Numbers:
@@ -139,12 +139,30 @@ def _brier(probabilities: Probabilities, truth: Numbers) -> float:
     return float(squares.sum(axis=1).mean() / (2 if probabilities.shape[1] == 2 else 1))
 
 
-Metric = Callable[[Probabilities, Numbers, Numbers], float | None]
-METRICS: dict[str, Metric] = {
-    "accuracy": _accuracy,
-    "balanced-accuracy": _balanced_accuracy,
-    "roc-auc": _roc_auc,
-    "log-loss": _log_loss,
+@dataclass(frozen=True)
+class Metric:
+    """A metric that tables can show: how it is computed from probabilities, truth and predicted classes, and how to read it."""
+
+    title: str
+    compute: Callable[[Probabilities, Numbers, Numbers], float | None]
+    larger_is_better: bool = True
+    percent: bool = True  # whether it is shown in percent, its differences in points
+
+    @property
+    def scale(self) -> float:
+        return 100.0 if self.percent else 1.0
+
+    @property
+    def digits(self) -> int:
+        """How many it is shown with behind the point."""
+        return 1 if self.percent else 3
+
+
+METRICS = {
+    "accuracy": Metric("accuracy", _accuracy),
+    "balanced-accuracy": Metric("balanced accuracy", _balanced_accuracy),
+    "roc-auc": Metric("ROC-AUC", _roc_auc),
+    "log-loss": Metric("log-loss", _log_loss, larger_is_better=False, percent=False),
 }
 
 

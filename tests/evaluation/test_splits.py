@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
 from phist.errors import ConfigError, GraphInputError
-from phist.evaluation.cell import PROTOCOLS
+from phist.evaluation.cell import FOLD_PROTOCOLS
 from phist.evaluation.splits import FOLDS, make_split
 from phist.graphs.checkup import duplicates_across
 from phist.graphs.generate import make_trees
@@ -23,7 +23,7 @@ def parts(split):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.sampled_from(PROTOCOLS), st.integers(0, 9), st.integers(0, 2**32 - 1), st.booleans())
+@given(st.sampled_from(FOLD_PROTOCOLS), st.integers(0, 9), st.integers(0, 2**32 - 1), st.booleans())
 def test_the_parts_are_disjoint_and_cover_the_set(protocol, fold, seed, no_duplicates):
     split = make_split(TREES, protocol, fold, seed=seed, no_duplicates=no_duplicates)
     assert sorted(np.concatenate(parts(split)).tolist()) == list(range(len(TREES)))
@@ -38,13 +38,13 @@ def test_the_folds_of_the_paper_are_those_of_its_random_state():
         assert split.validation.tolist() == folds[fold - 1].tolist()
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", FOLD_PROTOCOLS)
 def test_every_graph_is_tested_once(protocol):
     tested = np.concatenate([make_split(TREES, protocol, fold).test for fold in range(FOLDS)])
     assert sorted(tested.tolist()) == list(range(len(TREES)))
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", FOLD_PROTOCOLS)
 def test_classes_have_the_same_shares_in_every_part(protocol):
     whole = Counter(TREES.label_list())
     for part in parts(make_split(TREES, protocol, 4)):
@@ -68,7 +68,7 @@ def test_repeats_shuffle_anew_and_begin_with_the_paper():
     assert len({make_split(TREES, "repeated", 5, repeat=repeat).hash for repeat in range(4)}) == 4
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", FOLD_PROTOCOLS)
 def test_without_duplicates_no_answer_can_be_remembered(protocol):
     hashes = weisfeiler_lehman_hashes(SMALL)
     leaky = make_split(SMALL, protocol, 0)

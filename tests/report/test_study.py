@@ -20,7 +20,7 @@ def test_a_single_fold_has_no_deviation():
 
 def test_folds_are_averaged_over_seeds_first():
     records = [make_record(fold=0, right=10), make_record(fold=0, right=20, seed=1), make_record(fold=1, right=20)]
-    assert make_study(records).result("phist", "MUTAG").accuracies == {(0, 0): 75.0, (0, 1): 100.0}
+    assert make_study(records).result("phist", "MUTAG").values == {(0, 0): 75.0, (0, 1): 100.0}
 
 
 @pytest.mark.parametrize(("count", "complete"), [(9, False), (10, True)])

@@ -14,6 +14,7 @@ from phist.cli.check import check
 from phist.cli.datasets import datasets
 from phist.cli.demo import demo
 from phist.cli.embed import embed
+from phist.cli.evaluate import evaluate
 from phist.cli.fit import fit
 from phist.cli.info import info
 from phist.cli.predict import predict
@@ -51,7 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, datasets, check, fit, predict, embed, info):
+for verb in (demo, datasets, check, fit, evaluate, predict, embed, info):
     app.command()(verb)
 app.add_typer(bench_app, name="bench")
 app.add_typer(theory_app, name="theory")

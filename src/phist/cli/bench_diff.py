@@ -30,7 +30,7 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
     """
     from phist.report.differences import ABOUT, compare_studies, describe_settings
 
-    first, second = (read_study([folder], protocol, no_duplicates) for folder in (a, b))
+    first, second = (read_study([folder], protocol, no_duplicates, "accuracy") for folder in (a, b))
     changes = compare_studies(first, second)
     warning = describe_settings(first, second)
     if as_json:

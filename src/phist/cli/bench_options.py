@@ -26,9 +26,12 @@ def read_study(study: Path, no_duplicates: bool) -> "Spec":
     """The study in a file, with what the command line adds."""
     from dataclasses import replace
 
+    from phist.errors import ConfigError
     from phist.evaluation.spec_file import read_spec
 
     spec = read_spec(study)
+    if no_duplicates and spec.protocol == "official":
+        raise ConfigError("--no-duplicates was given for a study of the protocol 'official', whose splits are as they are")
     return replace(spec, no_duplicates=True) if no_duplicates else spec
 
 

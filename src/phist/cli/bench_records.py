@@ -25,15 +25,24 @@ Folders = Annotated[
 Against = Annotated[str, typer.Option(metavar="METHOD", help="The method whose differences to the others are shown.")]
 Protocol = Annotated[
     str | None,
-    typer.Option(metavar="paper|fair|repeated", help="Records of this protocol only; needed where a folder has several."),
+    typer.Option(metavar="paper|fair|repeated|official", help="Records of this protocol only; needed where a folder has several."),
 ]
 NoDuplicates = Annotated[
     bool | None,
     typer.Option("--no-duplicates/--duplicates", help="Records with, or without, graphs that look alike kept on one side."),
 ]
 
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        metavar="accuracy|balanced-accuracy|roc-auc|log-loss",
+        help="What to show of the test graphs; what the study's file names, unless given, else accuracy.",
+        show_default=False,
+    ),
+]
 
-def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: bool | None) -> "Study":
+
+def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: bool | None, metric: str | None = None) -> "Study":
     """The study in some folders; lines that cannot be read are named on standard error."""
     from phist.report.study import load_study
 
@@ -42,7 +51,7 @@ def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: 
         check_folder(folder)
     with waiting("reading records"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        study = load_study(*folders, protocol=protocol, no_duplicates=no_duplicates)
+        study = load_study(*folders, protocol=protocol, no_duplicates=no_duplicates, metric=metric)
     for warning in caught:
         console(to_program=True).print(str(warning.message))
     if not study.results:

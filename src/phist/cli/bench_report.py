@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from phist.cli.bench_records import Against, Folders, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
 from phist.cli.output import is_standard_output, write_text
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
@@ -20,11 +20,13 @@ def report(
     against: Against = "phist",
     protocol: Protocol = None,
     no_duplicates: NoDuplicates = None,
+    metric: Metric = None,
 ) -> None:
     """The study as one HTML file that needs no network: tables, figures, and behind every number its records.
 
     Examples:
       phist bench report experiments/paper -o report.html
+      phist bench report experiments/large --metric roc-auc
     """
     from phist.extras import require
 
@@ -35,7 +37,7 @@ def report(
     from phist.report.ranks import rank_methods
 
     check_file_place(out)
-    study = read_study(folders, protocol, no_duplicates)
+    study = read_study(folders, protocol, no_duplicates, metric)
     with waiting("drawing"):
         page = make_report(study, against if against in study.labels else None, diagram_html(rank_methods(study)))
     write_text(out, page)

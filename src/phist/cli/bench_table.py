@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.bench_records import Against, Folders, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
 from phist.cli.output import write_text
 from phist.cli.screen import console, print_json
 from phist.cli.text import printable
@@ -38,6 +38,7 @@ def table(
     against: Against = "phist",
     protocol: Protocol = None,
     no_duplicates: NoDuplicates = None,
+    metric: Metric = None,
     measured: Measured = False,
     update: Update = None,
     check: Check = False,
@@ -49,6 +50,7 @@ def table(
       phist bench table experiments/paper --table differences --against phist-forest
       phist bench table experiments/paper --table main --format latex
       phist bench table my-study --measured
+      phist bench table my-study --metric balanced-accuracy
       phist bench table --update README.md --update docs/results.md
     """
     from phist.errors import ConfigError, check_choice
@@ -62,14 +64,19 @@ def table(
         return
     if check:
         raise ConfigError("--check was given without --update; name the Markdown files to check with --update FILE")
-    study = read_study(folders, protocol, no_duplicates)
+    study = read_study(folders, protocol, no_duplicates, metric)
     if "differences" in (tables or ()) and against not in study.labels:
         raise ConfigError(f"there are no records of --against {against!r}; choose one of {', '.join(study.labels) or 'none'}")
-    written = {name: _written(name, study, form, against, measured) for name in tables or DEFAULT}
+    written = {name: _written(name, study, form, against, measured) for name in tables or _default(study)}
     if form == "json":
         print_json(written)
     else:
         write_text(None, printable("\n".join(written.values())))
+
+
+def _default(study: "Study") -> tuple[str, ...]:
+    """Generalisation errors are differences of accuracies, whatever else is shown."""
+    return DEFAULT if study.metric == "accuracy" else DEFAULT[:1]
 
 
 def _written(name: str, study: "Study", form: str, against: str, measured: bool) -> Any:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
-Protocol = Literal["paper", "fair", "repeated"]
-PROTOCOLS: tuple[Protocol, ...] = ("paper", "fair", "repeated")
+Protocol = Literal["paper", "fair", "repeated", "official"]
+FOLD_PROTOCOLS: tuple[Protocol, ...] = ("paper", "fair", "repeated")
+PROTOCOLS: tuple[Protocol, ...] = (*FOLD_PROTOCOLS, "official")
 
 # Counts the meanings of a cell: raised when equal fields would give other results than before, so that no old record is
 # taken for a new one.
@@ -24,8 +25,8 @@ class Cell:
         options: what the study chooses for this method, on this dataset.
         dataset: the name that methods see, and tables print.
         fingerprint: the content of the dataset.
-        protocol: how folds become training, validation and test parts.
-        fold: number of the test fold, from 0.
+        protocol: how folds become training, validation and test parts; ``official`` is the split that a dataset comes with.
+        fold: number of the test fold, from 0; always 0 under ``official``.
         seed: what the method draws from; under ``fair`` also the inner split.
         repeat: number of the shuffle, from 0; always 0 except under ``repeated``.
         no_duplicates: whether graphs that look alike are kept on one side of every split.

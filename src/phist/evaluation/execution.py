@@ -18,7 +18,7 @@ from phist.errors import DatasetError, PhistError
 from phist.evaluation.cell import Cell
 from phist.evaluation.measure import forget_peak_memory, limited_threads, peak_memory, versions
 from phist.evaluation.records import Outcome, Record
-from phist.evaluation.splits import Split, class_codes, make_split
+from phist.evaluation.splits import Split, class_codes, make_split, official_split
 from phist.graphs.datasets import load_dataset, load_graphs
 from phist.graphs.graphset import GraphSet
 from phist.graphs.locate import cache_folder
@@ -79,7 +79,7 @@ def _run(cell: Cell, threads: int) -> Record:
 
     graphs = _load(cell.dataset, cell.source, cell.fingerprint)
     codes, classes = class_codes(graphs)
-    split = make_split(graphs, cell.protocol, cell.fold, seed=cell.seed, repeat=cell.repeat, no_duplicates=cell.no_duplicates)
+    split = _split_of(cell, graphs)
     task = make_task(
         graphs,
         codes,
@@ -113,6 +113,12 @@ def _load(dataset: str, source: Path | None, fingerprint: str) -> GraphSet:
     if graphs.fingerprint() != fingerprint:
         raise DatasetError(f"{source or dataset} has changed since the study was read; start the study again")
     return graphs
+
+
+def _split_of(cell: Cell, graphs: GraphSet) -> Split:
+    if cell.protocol == "official":
+        return official_split(cell.dataset)
+    return make_split(graphs, cell.protocol, cell.fold, seed=cell.seed, repeat=cell.repeat, no_duplicates=cell.no_duplicates)
 
 
 def _cache_of(cell: Cell) -> Path:

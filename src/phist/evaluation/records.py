@@ -15,6 +15,7 @@ from phist.errors import GraphInputError
 from phist.evaluation.cell import Cell
 from phist.evaluation.compact import columns_of, pack_probabilities, plain, rows_of, unpack_probabilities
 from phist.evaluation.journal import Line, Problem, append_line, read_journal, repair_journal
+from phist.metrics import compute_metric
 
 Status = Literal["ok", "failed", "skipped"]
 SUFFIX = ".jsonl"
@@ -76,6 +77,12 @@ class Record:
     def accuracy(self) -> float | None:
         """Share of test graphs that were classified rightly, from 0 to 1."""
         return None if self.outcome is None else self.outcome.accuracy
+
+    def score(self, metric: str) -> float | None:
+        """A metric of the test graphs by its name; ``None`` where there are none, or where it is not defined for them."""
+        if self.outcome is None:
+            return None
+        return compute_metric(metric, self.outcome.probabilities, self.outcome.truth, self.outcome.predicted)
 
     def to_line(self) -> Line:
         """The record as one JSON object, in few characters."""

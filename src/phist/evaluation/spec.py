@@ -37,12 +37,13 @@ class Spec:
 
     Attributes:
         name: also of the folder with its records.
-        protocol: see `make_split`.
+        protocol: see `make_split`, or ``official`` for the split that a dataset comes with.
         runs: methods on datasets, in the order of running.
         folds: the test folds to run, of ten.
         seeds: one run for each; methods without randomness take the first, unless the split depends on it too.
         repeats: shuffles under ``repeated``.
         no_duplicates: keep graphs that look alike on one side of every split.
+        metric: what its tables show, unless another is asked for; it decides nothing of what is run.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Spec:
     seeds: tuple[int, ...] = (0,)
     repeats: int = 1
     no_duplicates: bool = False
+    metric: str = "accuracy"
 
     def cells(self) -> list[Cell]:
         """Everything to run: dataset by dataset, and there fold by fold.

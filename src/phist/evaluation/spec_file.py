@@ -15,11 +15,12 @@ from phist.baselines import registry
 from phist.errors import ConfigError, PhistError, check_choice
 from phist.evaluation.cell import PROTOCOLS, Protocol
 from phist.evaluation.spec import Dataset, Options, Run, Spec
-from phist.evaluation.splits import FOLDS
+from phist.evaluation.splits import count_folds
 from phist.graphs.catalog import dataset_facts, known_dataset
-from phist.graphs.datasets import load_graphs
+from phist.graphs.datasets import DATASETS, load_graphs
+from phist.metrics import METRICS
 
-_KEYS = ("name", "protocol", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods")
+_KEYS = ("name", "protocol", "metric", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # studies, labels and datasets are names of files and folders
 _MISSING = object()
 
@@ -37,9 +38,9 @@ def read_spec(path: str | Path) -> Spec:
     """Read a study from a TOML file; whatever is wrong with it is a `ConfigError` that names file and place.
 
     The file has ``name``, ``protocol``, and one or more ``[[runs]]`` with ``methods`` and ``datasets`` (names, or paths from
-    the file's folder), and perhaps ``options`` for all of them. ``folds``, ``seeds``, ``repeats`` and ``no_duplicates`` may
-    be given. A table ``[methods.LABEL]`` gives a method ``options``, options ``on.DATASET``, and with ``method`` the name
-    of the method that the label stands for. Of options that contradict each other the more special one holds.
+    the file's folder), and perhaps ``options`` for all of them. ``folds``, ``seeds``, ``repeats``, ``no_duplicates`` and
+    ``metric`` may be given. A table ``[methods.LABEL]`` gives a method ``options``, options ``on.DATASET``, and with
+    ``method`` the name of the method that the label stands for. Of options that contradict each other the more special one holds.
     """
     path = Path(path)
     try:
@@ -65,14 +66,18 @@ def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
     runs = _runs(content, choices, folder)
     _check_choices(choices, runs)
     _check_runs(runs)
+    if protocol == "official":
+        _check_official(content, runs)
+    n_folds = count_folds(protocol)
     return Spec(
         name=_name(content),
         protocol=protocol,
         runs=tuple(runs),
-        folds=_numbers(content, "folds", tuple(range(FOLDS)), FOLDS),
+        folds=_numbers(content, "folds", tuple(range(n_folds)), n_folds),
         seeds=_numbers(content, "seeds", (0,), 2**32),
         repeats=_repeats(content, protocol),
         no_duplicates=_need("the study", content, "no_duplicates", bool, False),
+        metric=_metric(content),
     )
 
 
@@ -157,6 +162,23 @@ def _check_runs(runs: Collection[Run]) -> None:
     for (label, name), count in Counter((run.label, run.dataset.name) for run in runs).items():
         if count > 1:
             raise ConfigError(f"{label} on {name} is asked for twice; name it in one of the [[runs]] only")
+
+
+def _check_official(content: Mapping[str, Any], runs: Collection[Run]) -> None:
+    """Every dataset comes with a split, and nothing is asked of it that a split cannot have."""
+    for run in runs:
+        facts = None if run.dataset.source is not None else known_dataset(run.dataset.name)
+        if facts is None or not facts.split_digest:
+            known = ", ".join(other.name for other in DATASETS.values() if other.split_digest)
+            raise ConfigError(f"{run.dataset.name} comes with no split; the protocol 'official' is for {known}: use 'paper'")
+    if content.get("no_duplicates"):
+        raise ConfigError("no_duplicates was given with the protocol 'official', whose splits are as they are; remove one of them")
+
+
+def _metric(content: Mapping[str, Any]) -> str:
+    metric: str = _need("the study", content, "metric", str, "accuracy")
+    check_choice("metric", metric, METRICS)
+    return metric
 
 
 def _name(content: Mapping[str, Any]) -> str:

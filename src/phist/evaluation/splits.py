@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.errors import ConfigError, GraphInputError, check_choice
-from phist.evaluation.cell import PROTOCOLS, Protocol
+from phist.evaluation.cell import FOLD_PROTOCOLS, Protocol
+from phist.graphs.datasets import load_split
 from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 
@@ -49,7 +50,7 @@ def make_split(
         repeat: the shuffle of ``repeated``; the first is the paper's.
         no_duplicates: keep graphs that 1-WL cannot tell apart in one part, so that no answer can be remembered.
     """
-    check_choice("protocol", protocol, PROTOCOLS)
+    check_choice("protocol", protocol, FOLD_PROTOCOLS)
     check_choice("fold", fold, range(FOLDS))
     if repeat < 0 or (repeat and protocol != "repeated"):
         raise ConfigError(f"repeat={repeat} was given for the protocol {protocol}; 'repeated' takes 0 or more, the others 0 only")
@@ -62,6 +63,16 @@ def make_split(
     rest = np.setdiff1d(np.arange(len(graphs)), test)
     inner = _cut(codes[rest], None if groups is None else groups[rest], FOLDS - 1, _inner_state(seed, fold))
     return _split(len(graphs), rest[inner[0]], test)
+
+
+def official_split(dataset: str) -> Split:
+    """The split that a dataset comes with, such as MOLHIV; one that has none is a `DatasetError`."""
+    return Split(*load_split(dataset))
+
+
+def count_folds(protocol: Protocol) -> int:
+    """How many splits a dataset has, for one shuffle and seed."""
+    return 1 if protocol == "official" else FOLDS
 
 
 def class_codes(graphs: GraphSet) -> tuple[NDArray[np.int64], list[str]]:

@@ -43,14 +43,14 @@ def diagram_html(ranks: Ranks | None) -> str:
     """The diagram with its explanation; nothing where there is nothing to rank."""
     if ranks is None:
         return ""
-    what = "Mean ranks by accuracy; 1 is the best. Bars join methods that cannot be told apart at the level of 5 percent. "
+    what = "Mean ranks; 1 is the best. Bars join methods that cannot be told apart at the level of 5 percent. "
     drawing = tag("figure", _svg(plot_ranks(ranks)), class_="diagram")
     return tag("p", words(ranks.power())) + drawing + tag("p", words(what + ranks.summary()))
 
 
 def _named(ranks: Ranks) -> Any:
     pandas = require("pandas", "report", "the critical-difference diagram")
-    return pandas.DataFrame(ranks.accuracies, columns=list(ranks.labels))
+    return pandas.DataFrame(ranks.scores, columns=list(ranks.labels))
 
 
 def _recolour(axes: Any) -> None:

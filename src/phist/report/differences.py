@@ -7,6 +7,7 @@ import numpy as np
 
 from phist.evaluation.splits import FOLDS
 from phist.evaluation.statistics import Difference, mean_and_deviation, paired_difference
+from phist.metrics import METRICS
 from phist.report.study import Result, Study, describe
 from phist.report.tables import Entry, Row, Table
 
@@ -18,19 +19,25 @@ ABOUT = (
 
 
 def compare(first: Result | None, second: Result | None) -> Difference | None:
-    """How many points more accurate the first is, over the folds that both have with equal splits; none if fewer than two."""
+    """How much better the first is, over the folds that both have with equal splits; none if fewer than two.
+
+    Of accuracies and the like it is the first minus the second in points; of losses the second minus the first.
+    """
     if first is None or second is None:
         return None
-    folds = sorted(fold for fold in first.accuracies.keys() & second.accuracies.keys() if first.splits[fold] == second.splits[fold])
+    folds = sorted(fold for fold in first.values.keys() & second.values.keys() if first.splits[fold] == second.splits[fold])
     if len(folds) < 2:
         return None
-    ours, theirs = ([result.accuracies[fold] for fold in folds] for result in (first, second))
+    sign = 1.0 if METRICS[first.metric].larger_is_better else -1.0
+    ours, theirs = ([sign * result.values[fold] for fold in folds] for result in (first, second))
     return paired_difference(ours, theirs, test_to_training=TEST_TO_TRAINING)
 
 
 def difference_table(study: Study, against: str, others: Collection[str] | None = None) -> Table:
-    """The chosen method's accuracy minus that of every other, or of ``others`` only, in points: positive where it is better."""
-    title = f"{against} minus others: difference of test accuracies in points, with intervals"
+    """How much better the chosen method is than every other, or than ``others`` only: positive where it is better."""
+    metric = METRICS[study.metric]
+    sides = f"{against} minus others" if metric.larger_is_better else f"others minus {against}"
+    title = f"{sides}: difference of test {metric.title}{' in points' if metric.percent else ''}, with intervals"
     if against not in study.labels:
         known = f"; there are some of {', '.join(study.labels)}" if study.labels else ""
         return Table("differences", title, (), (), (), (f"There are no records of {against}{known}.",))
@@ -39,7 +46,7 @@ def difference_table(study: Study, against: str, others: Collection[str] | None 
     for label in study.labels:
         found = [compare(study.result(against, dataset), study.result(label, dataset)) for dataset in columns]
         if label != against and (others is None or label in others) and any(found):
-            rows.append(Row(label, study.family(label), tuple(map(_entry, found))))
+            rows.append(Row(label, study.family(label), tuple(_entry(difference, metric.digits) for difference in found)))
     legend = (f"Positive where {against} is better. Intervals: {ABOUT}",)
     return Table("differences", title, tuple(columns), tuple(rows), (), legend)
 
@@ -108,7 +115,7 @@ def _unpaired(first: Result, second: Result) -> Difference | None:
     """Welch's interval; each side's variance is widened as that of pairs is."""
     from scipy import stats
 
-    samples = [list(result.accuracies.values()) for result in (first, second)]
+    samples = [list(result.values.values()) for result in (first, second)]
     if min(map(len, samples)) < 2:
         return None
     means, spreads = zip(*map(mean_and_deviation, samples), strict=True)
@@ -125,5 +132,7 @@ def _measured(result: Result | None) -> Result | None:
     return result if result is not None and result.records else None
 
 
-def _entry(difference: Difference | None) -> Entry:
-    return Entry() if difference is None else Entry(difference.mean, interval=(difference.low, difference.high))
+def _entry(difference: Difference | None, digits: int) -> Entry:
+    if difference is None:
+        return Entry()
+    return Entry(difference.mean, interval=(difference.low, difference.high), digits=digits)

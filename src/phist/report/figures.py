@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from phist.metrics import METRICS
 from phist.report.study import Result
 from phist.report.svg import Scale, linear_scale, log_scale, points, short, tag, words, x_axis, y_axis
 
@@ -30,35 +31,35 @@ def mark(family: str, x: float = 0.0, y: float = 0.0) -> str:
 
 
 def plot_accuracy_against_time(results: Sequence[Result]) -> str:
-    """One dataset: mean test accuracy of every method against the mean time of a fold."""
+    """One dataset: mean test accuracy of every method, or the study's metric, against the mean time of a fold."""
     known = [result for result in results if result.seconds]
     if not known:
         return ""
     across = log_scale([result.seconds for result in known], LEFT, RIGHT)
     up = linear_scale([result.mean for result in known], BOTTOM, TOP)
-    parts = [x_axis(across, TOP, BOTTOM, "seconds a fold"), y_axis(up, LEFT, RIGHT, "accuracy [%]")]
+    parts = [x_axis(across, TOP, BOTTOM, "seconds a fold"), y_axis(up, LEFT, RIGHT, _axis(known[0]))]
     taken: list[Box] = [_around(across(result.seconds), up(result.mean)) for result in known]
-    for result in sorted(known, key=lambda result: (result.family != "phist", -result.mean)):
+    for result in sorted(known, key=lambda result: (result.family != "phist", _place(result))):
         x, y = across(result.seconds), up(result.mean)
         parts.append(_link(result, mark(result.family, x, y)))
         parts.append(_label(result.label, x, y, taken))
-    return _panel(results[0].dataset, "Accuracy against time", parts, HEIGHT)
+    return _panel(results[0].dataset, f"{_name(known[0])} against time", parts, HEIGHT)
 
 
 def plot_folds(results: Sequence[Result]) -> str:
     """One dataset: the test accuracies of all folds of every method, with median, quartiles and reach of the others."""
-    known = sorted((result for result in results if result.accuracies), key=lambda result: -result.mean)
+    known = sorted((result for result in results if result.values), key=_place)
     if not known:
         return ""
     left, row = 118.0, 17.0
     bottom = TOP + row * len(known)
-    across = linear_scale([value for result in known for value in result.accuracies.values()], left, RIGHT, margin=0.03)
-    parts = [x_axis(across, TOP - 4, bottom, "test accuracy of a fold [%]")]
+    across = linear_scale([value for result in known for value in result.values.values()], left, RIGHT, margin=0.03)
+    parts = [x_axis(across, TOP - 4, bottom, f"test {_axis(known[0])} of a fold")]
     for number, result in enumerate(known):
         y = TOP + row * (number + 0.5)
         name = tag("text", words(result.label), class_="label", x=left - 8, y=y + 3.5, text_anchor="end")
         parts.append(_link(result, name + _box(result, across, y)))
-    return _panel(results[0].dataset, "Accuracy of every fold", parts, bottom + 38)
+    return _panel(results[0].dataset, f"{_name(known[0])} of every fold", parts, bottom + 38)
 
 
 def plot_training(result: Result) -> str:
@@ -83,14 +84,14 @@ def plot_training(result: Result) -> str:
 
 def _box(result: Result, across: Scale, y: float) -> str:
     low, first, middle, third, high = (
-        across(float(value)) for value in np.percentile(list(result.accuracies.values()), [0, 25, 50, 75, 100])
+        across(float(value)) for value in np.percentile(list(result.values.values()), [0, 25, 50, 75, 100])
     )
     parts = [
         tag("line", class_="reach", x1=low, x2=high, y1=y, y2=y),
         tag("rect", class_=f"box family-{result.family}", x=first, y=y - 5, width=max(third - first, 1.0), height=10, rx=2),
         tag("line", class_="median", x1=middle, x2=middle, y1=y - 5, y2=y + 5),
     ]
-    parts += [tag("circle", class_="fold", cx=across(value), cy=y, r=1.7) for value in result.accuracies.values()]
+    parts += [tag("circle", class_="fold", cx=across(value), cy=y, r=1.7) for value in result.values.values()]
     return "".join(parts)
 
 
@@ -121,8 +122,24 @@ def _link(result: Result, content: str, element: str = "g") -> str:
 
 
 def _summary(result: Result) -> str:
-    spread = "" if result.deviation is None else f" ± {result.deviation:.1f}"
-    return f"{result.label} on {result.dataset}: {result.mean:.1f}{spread} %, {short(result.seconds)} s a fold"
+    metric = METRICS[result.metric]
+    spread = "" if result.deviation is None else f" ± {result.deviation:.{metric.digits}f}"
+    figure = f"{result.mean:.{metric.digits}f}{spread}{' %' if metric.percent else ''}"
+    return f"{result.label} on {result.dataset}: {figure}, {short(result.seconds)} s a fold"
+
+
+def _name(result: Result) -> str:
+    title = METRICS[result.metric].title
+    return title[0].upper() + title[1:]
+
+
+def _axis(result: Result) -> str:
+    return METRICS[result.metric].title + (" [%]" if METRICS[result.metric].percent else "")
+
+
+def _place(result: Result) -> float:
+    """What the best has least of."""
+    return -result.mean if METRICS[result.metric].larger_is_better else result.mean
 
 
 def _label(text: str, x: float, y: float, taken: list[Box]) -> str:

@@ -7,12 +7,13 @@ from importlib.resources import files
 from string import Template
 
 from phist import __version__
+from phist.metrics import METRICS
 from phist.report.differences import difference_table
 from phist.report.figures import plot_accuracy_against_time, plot_folds, plot_training
 from phist.report.html_tables import family_key, notes_html, table_html
 from phist.report.order import sort_datasets
 from phist.report.payload import embed, make_payload
-from phist.report.study import Result, Study, describe
+from phist.report.study import Result, Study, describe, title_of
 from phist.report.svg import tag, words
 from phist.report.tables import NO_RECORDS, generalisation_table, main_table
 
@@ -47,7 +48,12 @@ def make_report(study: Study, against: str | None = None, diagram: str | None = 
 
 def _sections(study: Study, against: str | None, diagram: str | None) -> Iterable[Section]:
     main = main_table(study)
-    yield "accuracy", "Accuracy", _accuracy_note(study) + family_key(main, toggle=True) + table_html(main) + notes_html(main)
+    title = METRICS[study.metric].title
+    yield (
+        "accuracy",
+        title[0].upper() + title[1:],
+        _accuracy_note(study) + family_key(main, toggle=study.metric == "accuracy") + table_html(main) + notes_html(main),
+    )
     if against is not None:
         table = difference_table(study, against)
         yield "differences", "Differences", tag("p", words(table.title + ".")) + table_html(table) + notes_html(table)
@@ -60,10 +66,10 @@ def _sections(study: Study, against: str | None, diagram: str | None) -> Iterabl
         yield "generalisation", "Generalisation error", tag("p", GENERALISATION) + table_html(table) + notes_html(table)
 
 
-TIME = "Mean test accuracy against the mean wall time of a fold, fit and prediction together. Up and to the left is better."
+TIME = "The mean on test graphs against the mean wall time of a fold, fit and prediction together. Left is faster."
 FOLDS = (
-    "The test accuracy of every fold: a dot each, the box from the first to the third quartile, the stroke at the median. "
-    "Methods are ordered by their mean."
+    "Every test fold: a dot each, the box from the first to the third quartile, the stroke at the median. "
+    "Methods are ordered by their mean, the best first."
 )
 TRAINING = "Accuracy by epoch: thin for a fold, thick for their mean."
 GENERALISATION = (
@@ -97,9 +103,8 @@ def _tiles(study: Study) -> list[tuple[str, str]]:
 def _accuracy_note(study: Study) -> str:
     if study.setting is None:
         return tag("p", words(NO_RECORDS), class_="empty")
-    return tag(
-        "p", words("Test accuracy in percent, mean ± deviation over folds; in italics what was published. Click a head to sort.")
-    )
+    published = "; in italics what was published" if study.metric == "accuracy" else ""
+    return tag("p", words(f"{title_of(study)}{published}. Click a head to sort."))
 
 
 def _panels(study: Study, plot: Callable[[list[Result]], str], explanation: str) -> str:

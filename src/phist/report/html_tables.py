@@ -8,10 +8,13 @@ from phist.report.tables import Entry, Row, Table
 
 
 def table_html(table: Table) -> str:
-    """The table; where more is better, each number is shaded by its place between the worst and the best of its column."""
+    """The table; where there is a best, each number is shaded by its place between the worst and the best of its column."""
     heads = [_head(name) for name in ("method", *table.columns)]
     shaded = any(entry.best for row in table.rows for entry in row.entries)
-    reaches = [_reach([row.entries[place] for row in table.rows]) if shaded else (0.0, 0.0) for place in range(len(table.columns))]
+    reaches = [
+        _reach([row.entries[place] for row in table.rows], table.larger_is_better) if shaded else (0.0, 0.0)
+        for place in range(len(table.columns))
+    ]
     families = [row.family for row in table.rows]
     rows = [_row(row, table, reaches, place > 0 and families[place - 1] != row.family) for place, row in enumerate(table.rows)]
     content = tag("thead", tag("tr", *heads)) + tag("tbody", *rows)
@@ -60,10 +63,10 @@ def _cell(entry: Entry, label: str, dataset: str, reach: tuple[float, float]) ->
         return tag("td", shown.replace("</span>", f"{note}</span>", 1), printed)
     if entry.interval is not None:
         return _difference(entry, label, dataset)
-    low, high = reach
-    share = (entry.mean - low) / (high - low) if high > low else 0.0
-    text = tag("span", f"{entry.mean:.1f}", class_="mean")
-    text += "" if entry.deviation is None else tag("span", f" ± {entry.deviation:.1f}", class_="spread")
+    worst, best = reach
+    share = (entry.mean - worst) / (best - worst) if best != worst else 0.0
+    text = tag("span", f"{entry.mean:.{entry.digits}f}", class_="mean")
+    text += "" if entry.deviation is None else tag("span", f" ± {entry.deviation:.{entry.digits}f}", class_="spread")
     text += "" if entry.complete else tag("span", f" {entry.folds}/{entry.expected}", class_="part")
     classes = "heat best" if entry.best else "heat"
     content = _opener(text + note, label, dataset, entry) + printed
@@ -74,8 +77,8 @@ def _difference(entry: Entry, label: str, dataset: str) -> str:
     """A difference, coloured only where its interval leaves out zero."""
     mean, (low, high) = entry.mean or 0.0, entry.interval or (0.0, 0.0)
     kind = "gain" if low > 0 else "loss" if high < 0 else None
-    text = tag("span", f"{mean:+.1f}", class_=f"mean {kind}" if kind else "mean")
-    text += tag("span", f"{low:.1f} to {high:.1f}", class_="range")
+    text = tag("span", f"{mean:+.{entry.digits}f}", class_=f"mean {kind}" if kind else "mean")
+    text += tag("span", f"{low:.{entry.digits}f} to {high:.{entry.digits}f}", class_="range")
     return tag("td", _opener(text, label, dataset, entry), data_value=f"{mean:.6f}")
 
 
@@ -85,6 +88,8 @@ def _opener(content: str, label: str, dataset: str, entry: Entry) -> str:
     return tag("button", content, class_="figure", type="button", data_label=label, data_dataset=dataset, aria_label=spoken)
 
 
-def _reach(entries: list[Entry]) -> tuple[float, float]:
+def _reach(entries: list[Entry], larger_is_better: bool) -> tuple[float, float]:
+    """The worst and the best mean."""
     means = [entry.mean for entry in entries if entry.mean is not None]
-    return (min(means, default=0.0), max(means, default=0.0))
+    low, high = min(means, default=0.0), max(means, default=0.0)
+    return (low, high) if larger_is_better else (high, low)

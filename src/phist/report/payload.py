@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from phist.evaluation.records import Outcome, Record
+from phist.metrics import METRICS
 from phist.report.figures import thinned
 from phist.report.study import Study, history_curve
 
@@ -20,8 +21,8 @@ def make_payload(study: Study) -> dict[str, Any]:
     records: dict[str, dict[str, list[Any]]] = defaultdict(dict)
     for result in study.results:
         kept = [*result.records, *result.failed]
-        records[result.label][result.dataset] = [_record(record, versions) for record in kept]
-    return {"study": study.name, "versions": versions.values, "records": records}
+        records[result.label][result.dataset] = [_record(record, versions) | _score(record, study.metric) for record in kept]
+    return {"study": study.name, "metric": METRICS[study.metric].title, "versions": versions.values, "records": records}
 
 
 def embed(content: Any) -> str:
@@ -70,6 +71,13 @@ def _record(record: Record, versions: _Shared) -> dict[str, Any]:
         "outcome": None if record.outcome is None else _outcome(record.outcome),
     }
     return {name: value for name, value in content.items() if value not in (None, "", [], {})}
+
+
+def _score(record: Record, name: str) -> dict[str, str]:
+    """The metric of the study as text, where it is not the accuracy, which every record has."""
+    value = None if name == "accuracy" else record.score(name)
+    metric = METRICS[name]
+    return {} if value is None else {"score": f"{metric.scale * value:.{metric.digits}f}{' %' if metric.percent else ''}"}
 
 
 def _history(rows: list[dict[str, Any]]) -> dict[str, Any]:

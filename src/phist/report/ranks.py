@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.evaluation.statistics import average_ranks, critical_difference, friedman_test, smallest_signed_rank_p
+from phist.metrics import METRICS
 from phist.report.study import Study
 from phist.report.tables import NO_RECORDS, Entry, Row, Table
 
@@ -16,22 +17,22 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Methods that are complete on the same datasets, ranked on each by mean accuracy; 1 is the best, ties share their ranks.
+    """Methods that are complete on the same datasets, ranked on each by their mean; 1 is the best, ties share their ranks.
 
     Attributes:
         left_out: methods that lack one of the datasets.
-        accuracies: (datasets, methods).
+        scores: mean accuracies, or what else the study shows, the larger the better; (datasets, methods).
     """
 
     labels: tuple[str, ...]
     datasets: tuple[str, ...]
     left_out: tuple[str, ...]
-    accuracies: NDArray[np.float64]
+    scores: NDArray[np.float64]
 
     @property
     def means(self) -> dict[str, float]:
         """Mean rank of every method, the best first."""
-        ranks = average_ranks(self.accuracies)
+        ranks = average_ranks(self.scores)
         return dict(sorted(zip(self.labels, ranks.tolist(), strict=True), key=lambda pair: pair[1]))
 
     @property
@@ -47,7 +48,7 @@ class Ranks:
     def summary(self) -> str:
         """What was ranked, in words."""
         missing = f" Left out, as they lack one of these datasets: {', '.join(self.left_out)}." if self.left_out else ""
-        _, p = friedman_test(self.accuracies)
+        _, p = friedman_test(self.scores)
         over = f"Over {len(self.datasets)} datasets: {', '.join(self.datasets)}."
         return f"{over} Friedman's test of no difference at all: p = {p:.2g}.{missing}"
 
@@ -72,7 +73,8 @@ def rank_methods(study: Study) -> Ranks | None:
 
     Datasets are added in the order of how many methods are complete on them.
     """
-    complete = {(result.label, result.dataset) for result in study.results if result.records and result.complete}
+    complete = {(result.label, result.dataset) for result in study.results if result.values and result.complete}
+    sign = 1.0 if METRICS[study.metric].larger_is_better else -1.0
     coverage = {dataset: sum((label, dataset) in complete for label in study.labels) for dataset in study.datasets}
     ordered = sorted(study.datasets, key=lambda dataset: -coverage[dataset])
     choices = []
@@ -84,19 +86,19 @@ def rank_methods(study: Study) -> Ranks | None:
         return None
     _, count, labels = max(choices, key=lambda choice: choice[:2])
     datasets = [dataset for dataset in study.datasets if dataset in ordered[:count]]
-    table = [[study.need(label, dataset).mean for label in labels] for dataset in datasets]
+    table = [[sign * study.need(label, dataset).mean for label in labels] for dataset in datasets]
     left_out = [label for label in study.labels if label not in labels]
     return Ranks(tuple(labels), tuple(datasets), tuple(left_out), np.array(table))
 
 
 def ranks_table(study: Study) -> Table:
     """Mean rank of every method, and its rank on every dataset."""
-    title = "Ranks by mean test accuracy; 1 is the best"
+    title = f"Ranks by mean test {METRICS[study.metric].title}; 1 is the best"
     ranks = rank_methods(study)
     if ranks is None:
         reason = f"Ranks need {MIN_METHODS} methods that are complete on the same {MIN_DATASETS} datasets."
         return Table("ranks", title, (), (), (), (reason if study.results else NO_RECORDS,))
-    by_dataset = np.array([average_ranks(row[None, :]) for row in ranks.accuracies])
+    by_dataset = np.array([average_ranks(row[None, :]) for row in ranks.scores])
     of_dataset = dict(zip(ranks.labels, by_dataset.T.tolist(), strict=True))
     rows = [
         Row(label, study.family(label), tuple(Entry(rank) for rank in (mean, *of_dataset[label])))

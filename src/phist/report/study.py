@@ -1,5 +1,6 @@
 """Study: the records of a folder, gathered into one result for each method and dataset."""
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, check_choice
 from phist.evaluation.records import Record, load_records
-from phist.evaluation.splits import FOLDS
+from phist.evaluation.splits import FOLDS, count_folds
 from phist.evaluation.statistics import mean_and_deviation
+from phist.metrics import METRICS
 from phist.report.order import family_of, method_place, sort_datasets
 
 Fold = tuple[int, int]  # number of the shuffle, number of the fold
@@ -30,6 +32,8 @@ class Result:
         skipped: why the method does not run on this dataset, if so.
         repeats: shuffles of the whole study, which says how many records there should be.
         left_out: records that ended well, of the same label, but with other options or other content of the dataset.
+        metric: what ``values``, their mean and their deviation are of; a name in `METRICS`.
+        folds: test parts of the protocol, which also says how many records there should be.
     """
 
     label: str
@@ -40,6 +44,8 @@ class Result:
     skipped: str | None = None
     repeats: int = 1
     left_out: int = 0
+    metric: str = "accuracy"
+    folds: int = FOLDS
 
     @property
     def family(self) -> str:
@@ -48,21 +54,24 @@ class Result:
     @property
     def expected(self) -> int:
         """How many records a complete result has: one for every fold, shuffle and seed."""
-        return FOLDS * self.repeats * max(1, len({record.cell.seed for record in self.records}))
+        return self.folds * self.repeats * max(1, len({record.cell.seed for record in self.records}))
 
     @property
     def complete(self) -> bool:
-        return len(self.records) == self.expected
+        return len(self.records) == self.expected and len(self.values) == self.folds * self.repeats
 
     @cached_property
-    def accuracies(self) -> dict[Fold, float]:
-        """Test accuracy of every fold in percent, the mean over seeds."""
-        return self._by_fold(lambda record: record.accuracy)
+    def values(self) -> dict[Fold, float]:
+        """The metric on every test fold, in percent if that is how it is shown: the mean over seeds.
+
+        A fold for which it is not defined, as ROC-AUC where all test graphs are of one class, is missing.
+        """
+        return self._by_fold(lambda record: record.score(self.metric), METRICS[self.metric].scale)
 
     @cached_property
     def gaps(self) -> dict[Fold, float]:
         """Training accuracy minus test accuracy of every fold, in points."""
-        return self._by_fold(_gap)
+        return self._by_fold(_gap, 100.0)
 
     @cached_property
     def splits(self) -> dict[Fold, frozenset[str]]:
@@ -74,11 +83,11 @@ class Result:
 
     @property
     def mean(self) -> float:
-        return float(np.mean(list(self.accuracies.values())))
+        return float(np.mean(list(self.values.values())))
 
     @property
     def deviation(self) -> float | None:
-        return deviation(self.accuracies.values())
+        return deviation(self.values.values())
 
     @property
     def seconds(self) -> float:
@@ -90,11 +99,11 @@ class Result:
         found = (history_curve(record.account.history, measure) for record in self.records)
         return [[(epoch, 100 * value) for epoch, value in curve] for curve in found if curve]
 
-    def _by_fold(self, measure: Callable[[Record], float | None]) -> dict[Fold, float]:
+    def _by_fold(self, measure: Callable[[Record], float | None], scale: float) -> dict[Fold, float]:
         values = defaultdict(list)
         for record in self.records:
             if (value := measure(record)) is not None:
-                values[record.cell.repeat, record.cell.fold].append(100 * value)
+                values[record.cell.repeat, record.cell.fold].append(scale * value)
         return {fold: float(np.mean(found)) for fold, found in sorted(values.items())}
 
 
@@ -105,6 +114,7 @@ class Study:
     setting: Setting | None = None  # none where there are no records
     results: tuple[Result, ...] = ()
     name: str = "study"
+    metric: str = "accuracy"
     _index: dict[tuple[str, str], Result] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -129,9 +139,9 @@ class Study:
         return self._index[label, dataset]
 
     def measured(self, dataset: str) -> list[Result]:
-        """The results on a dataset that have at least one record that ended well, in the order of rows."""
+        """The results on a dataset for which the metric is known, of one fold at least, in the order of rows."""
         found = (self.result(label, dataset) for label in self.labels)
-        return [result for result in found if result is not None and result.records]
+        return [result for result in found if result is not None and result.values]
 
     def family(self, label: str) -> str:
         return next(result.family for result in self.results if result.label == label)
@@ -141,36 +151,63 @@ class Study:
         return [record for result in self.results for record in result.records]
 
 
-def load_study(*folders: str | Path, protocol: str | None = None, no_duplicates: bool | None = None) -> Study:
-    """The study whose records are in one or more folders; one that is not there is a `GraphInputError`."""
+def load_study(
+    *folders: str | Path, protocol: str | None = None, no_duplicates: bool | None = None, metric: str | None = None
+) -> Study:
+    """The study whose records are in one or more folders; one that is not there is a `GraphInputError`.
+
+    Args:
+        metric: what to show; the one that the study's file beside the folder names, unless given.
+    """
     records = {record.hash: record for folder in folders for record in load_records(folder)}
-    return make_study(records.values(), protocol, no_duplicates, " + ".join(Path(folder).name for folder in folders))
+    name = " + ".join(Path(folder).name for folder in folders)
+    return make_study(records.values(), protocol, no_duplicates, name, metric or named_metric(*folders))
+
+
+def named_metric(*folders: str | Path) -> str:
+    """The metric that the files of some studies name, which stand beside their folders; accuracy where none does."""
+    named = {_read_metric(Path(folder)) for folder in folders}
+    if len(named) > 1:
+        raise ConfigError(f"the studies have different metrics, {' and '.join(sorted(named))}; choose one with --metric")
+    return named.pop() if named else "accuracy"
 
 
 def make_study(
-    records: Iterable[Record], protocol: str | None = None, no_duplicates: bool | None = None, name: str = "study"
+    records: Iterable[Record],
+    protocol: str | None = None,
+    no_duplicates: bool | None = None,
+    name: str = "study",
+    metric: str = "accuracy",
 ) -> Study:
     """Gather records; those of different protocols are never mixed, so that one must be chosen where there are several."""
+    check_choice("metric", metric, METRICS)
     settings = defaultdict(list)
     for record in records:
         setting = (record.cell.protocol, record.cell.no_duplicates)
         if protocol in (None, setting[0]) and no_duplicates in (None, setting[1]):
             settings[setting].append(record)
     if not settings:
-        return Study(name=name)
+        return Study(name=name, metric=metric)
     if len(settings) > 1:
         raise ConfigError(
             f"the study {name!r} has records of {' and '.join(map(describe, sorted(settings)))}, which cannot share a table; "
             "choose one with --protocol, and with --no-duplicates or --duplicates"
         )
     setting, found = settings.popitem()
-    return Study(setting, tuple(_results(found)), name)
+    return Study(setting, tuple(_results(found, metric)), name, metric)
 
 
 def describe(setting: Setting) -> str:
     """A protocol in words."""
     protocol, no_duplicates = setting
     return f"protocol {protocol}" + (" without duplicates across splits" if no_duplicates else "")
+
+
+def title_of(study: Study) -> str:
+    """What the figures of a study are, in words."""
+    metric = METRICS[study.metric]
+    spread = "on the official test graphs" if study.setting and study.setting[0] == "official" else "mean ± deviation over folds"
+    return f"Test {metric.title}{' in percent' if metric.percent else ', the smaller the better'}, {spread}"
 
 
 def deviation(values: Iterable[float]) -> float | None:
@@ -187,7 +224,16 @@ def history_curve(history: Sequence[Mapping[str, Any]], measure: str) -> list[tu
     return [(epoch, float(value)) for epoch, value in pairs if value is not None]
 
 
-def _results(records: Sequence[Record]) -> Iterable[Result]:
+def _read_metric(folder: Path) -> str:
+    """Not the whole file: a table needs no method of the study, and shows what is there even if the file has changed."""
+    try:
+        content = tomllib.loads(folder.with_name(f"{folder.name}.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # no such file, or none that is TOML
+        return "accuracy"
+    return str(content.get("metric", "accuracy"))
+
+
+def _results(records: Sequence[Record], metric: str) -> Iterable[Result]:
     repeats = len({record.cell.repeat for record in records})
     groups = defaultdict(list)
     for record in records:
@@ -204,6 +250,8 @@ def _results(records: Sequence[Record]) -> Iterable[Result]:
             next((record.reason or "no reason given" for record in current if record.status == "skipped"), None),
             repeats,
             sum(record.status == "ok" for record in group) - len(finished),
+            metric,
+            count_folds(current[0].cell.protocol),
         )
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from phist.metrics import METRICS
 from phist.report.order import sort_datasets
 from phist.report.published import Figure, load_published
 from phist.report.render import NOTHING, figure_text
-from phist.report.study import Result, Study, describe
+from phist.report.study import Result, Study, describe, title_of
 from phist.report.tables import NO_RECORDS
 
 OURS, AS_PRINTED = "phist", "phist-paper"
@@ -27,9 +28,9 @@ class SummaryRow:
 def summarise(study: Study) -> list[SummaryRow]:
     """The datasets of the paper and of the study, in the order of the paper's columns."""
     published = load_published()
-    printed = published.accuracy[AS_PRINTED].figures
+    printed = published.accuracy[AS_PRINTED].figures if study.metric == "accuracy" else {}
     rows = []
-    for dataset in sort_datasets([*study.datasets, *published.datasets]):
+    for dataset in sort_datasets([*study.datasets, *printed]):
         measured = study.measured(dataset)
         complete = [result for result in measured if result.complete]
         rows.append(
@@ -57,21 +58,21 @@ def summary_markdown(study: Study) -> str:
         cells = [_written(row.ours), figure_text(row.published), _written(row.as_printed), _named(row.other), _named(row.floor)]
         lines.append(f"| {row.dataset} | {' | '.join(cells)} |")
     about = (
-        f"Test accuracy in percent, mean ± deviation over folds, {describe(study.setting)}; in brackets, how many of the records "
-        "of an incomplete figure exist. The best of many methods is picked by test accuracy and so flatters them."
+        f"{title_of(study)}, {describe(study.setting)}; in brackets, how many of the records of an incomplete figure exist. "
+        f"The best of many methods is picked by test {METRICS[study.metric].title} and so flatters them."
     )
     return "\n".join([*lines, "", about]) + "\n"
 
 
 def _best(results: Iterable[Result]) -> Result | None:
-    return max(results, key=lambda result: result.mean, default=None)
+    return max(results, key=lambda result: result.mean if METRICS[result.metric].larger_is_better else -result.mean, default=None)
 
 
 def _written(result: Result | None) -> str:
     if result is None:
         return NOTHING
     part = "" if result.complete else f" [{len(result.records)}/{result.expected}]"
-    return figure_text(Figure(result.mean, result.deviation)) + part
+    return figure_text(Figure(result.mean, result.deviation), METRICS[result.metric].digits) + part
 
 
 def _named(result: Result | None) -> str:

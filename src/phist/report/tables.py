@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from phist.metrics import METRICS
 from phist.report.order import family_of, method_place, sort_datasets
 from phist.report.published import Figure, PublishedRow, load_published
-from phist.report.study import Fold, Result, Study, describe, deviation
+from phist.report.study import Fold, Result, Study, describe, deviation, title_of
 
 NO_RECORDS = "No records exist yet; 'phist bench run' makes them."
 
@@ -23,6 +24,7 @@ class Entry:
     best: bool = False
     absent: str | None = None  # why there is no mean: "skipped", "failed", or None if it was never run
     note: int | None = None  # number of the note that says more, from 1
+    digits: int = 1  # behind the point
 
     @property
     def complete(self) -> bool:
@@ -50,20 +52,24 @@ class Table:
     notes: tuple[str, ...] = ()
     legend: tuple[str, ...] = ()
     grouped: bool = True  # whether rows stand by family
+    larger_is_better: bool = True
 
 
 def main_table(study: Study) -> Table:
-    """Test accuracy of every method on every dataset, as in the paper's main table."""
+    """Test accuracy of every method on every dataset, as in the paper's main table; or the metric of the study."""
+    metric = METRICS[study.metric]
     published = load_published()
-    columns = sort_datasets([*study.datasets, *published.datasets])
-    rows, notes = _rows(study, columns, published.accuracy, lambda result: result.accuracies)
+    printed = published.accuracy if study.metric == "accuracy" else {}
+    columns = sort_datasets([*study.datasets, *(published.datasets if printed else ())])
+    rows, notes = _rows(study, columns, printed, lambda result: result.values, metric.digits)
     return Table(
         "main",
-        "Test accuracy in percent, mean ± deviation over folds",
+        title_of(study),
         tuple(columns),
-        tuple(_with_best(rows)),
+        tuple(_with_best(rows, max if metric.larger_is_better else min)),
         notes,
-        (*_legend(study), "Marked: the best complete measurement of a dataset."),
+        (*_legend(study, bool(printed)), "Marked: the best complete measurement of a dataset."),
+        larger_is_better=metric.larger_is_better,
     )
 
 
@@ -97,6 +103,7 @@ def _rows(
     columns: list[str],
     published: Mapping[str, PublishedRow],
     values: Callable[[Result], dict[Fold, float]],
+    digits: int = 1,
 ) -> tuple[list[Row], tuple[str, ...]]:
     """All methods that were measured or published; and the notes that their entries refer to."""
     methods = {method: method for method in published} | {result.label: result.method for result in study.results}
@@ -108,7 +115,8 @@ def _rows(
         for dataset in columns:
             result = study.result(label, dataset)
             figure = printed.figures.get(dataset) if printed else None
-            entries.append(_entry(result, values(result) if result else {}, figure, notes))
+            entry = _entry(result, values(result) if result else {}, figure, notes)
+            entries.append(replace(entry, digits=digits))
         rows.append(Row(label, family_of(methods[label]), tuple(entries), printed.label if printed else None))
     return rows, tuple(notes)
 
@@ -123,7 +131,8 @@ def _entry(result: Result | None, values: dict[Fold, float], figure: Figure | No
         return Entry(published=figure, absent=absent, note=note, expected=result.expected)
     numbers = list(values.values())
     mean = sum(numbers) / len(numbers)
-    return Entry(mean, deviation(numbers), len(result.records), result.expected, published=figure, note=note)
+    known = len(result.records) * len(values) // len(result.splits)  # fewer where folds have no such value
+    return Entry(mean, deviation(numbers), known, result.expected, published=figure, note=note)
 
 
 def _remark(result: Result) -> str | None:
@@ -151,10 +160,10 @@ def _number(remark: str, notes: list[str]) -> int:
     return notes.index(remark) + 1
 
 
-def _with_best(rows: Iterable[Row]) -> list[Row]:
+def _with_best(rows: Iterable[Row], best_of: Callable[..., float | None]) -> list[Row]:
     """Mark the best complete mean of every column."""
     rows = list(rows)
-    best = [max((entry.mean or 0.0 for entry in column if _counts(entry)), default=None) for column in _columns(rows)]
+    best = [best_of((entry.mean or 0.0 for entry in column if _counts(entry)), default=None) for column in _columns(rows)]
     return [
         replace(
             row,
@@ -174,11 +183,12 @@ def _columns(rows: list[Row]) -> list[tuple[Entry, ...]]:
     return list(zip(*(row.entries for row in rows), strict=True))
 
 
-def _legend(study: Study) -> tuple[str, ...]:
+def _legend(study: Study, with_published: bool = True) -> tuple[str, ...]:
     if study.setting is None:
         return (NO_RECORDS, f"Published: {load_published().source}.")
-    return (
+    measured = (
         f"Measured: {describe(study.setting)}, {len(study.records):,} records; in brackets, how many of the records of an "
-        "incomplete figure exist.",
-        f"Published: {load_published().source}. Beside phist and phist-paper stands the paper's own network.",
+        "incomplete figure exist."
     )
+    source = f"Published: {load_published().source}. Beside phist and phist-paper stands the paper's own network."
+    return (measured, source) if with_published else (measured,)

@@ -79,7 +79,7 @@
     const several = (key) => new Set(records.map((other) => other.cell[key])).size > 1;
     const name = (several("repeat") ? cell.repeat + "/" : "") + cell.fold + (several("seed") ? " · seed " + cell.seed : "");
     const button = make("button", null, { type: "button", role: "tab", "aria-selected": "false", "aria-controls": "record-body" });
-    button.append(make("small", "fold " + name), record.status === "ok" ? percent(record.accuracy) : "failed");
+    button.append(make("small", "fold " + name), record.status === "ok" ? record.score || percent(record.accuracy) : "failed");
     button.addEventListener("click", () => show(record, button));
     button.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -129,6 +129,7 @@
   }
 
   const results = (record) => [
+    ...(record.score ? [["test " + data.metric, record.score]] : []),
     ["test accuracy", percent(record.accuracy)],
     ["validation accuracy", percent(record.validation)],
     ["training accuracy", percent(record.training)],

@@ -1,0 +1,162 @@
+"""phist evaluate"""
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phist.cli.options import (
+    Data,
+    Directed,
+    Json,
+    Labels,
+    Model,
+    OtherEngine,
+    SelfLoops,
+    Threads,
+    Weights,
+    direction_of,
+    use_engine,
+    use_threads,
+)
+from phist.cli.places import check_file_place
+from phist.cli.predict import Exact
+from phist.cli.screen import console, print_json
+from phist.errors import GraphInputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from phist.graphs.graphset import GraphSet
+    from phist.metrics import Metrics, Numbers, Probabilities
+
+Out = Annotated[
+    Path | None, typer.Option(help="A CSV file to write: for every graph its label, the predicted one and the probabilities.")
+]
+
+
+def evaluate(
+    model: Model,
+    data: Data,
+    out: Out = None,
+    as_json: Json = False,
+    exact: Exact = False,
+    engine: OtherEngine = None,
+    threads: Threads = 1,
+    labels: Labels = None,
+    directed: Directed = None,
+    self_loops: SelfLoops = None,
+    weights: Weights = "use",
+) -> None:
+    """How good a saved model is on labelled graphs: all metrics, and which classes it takes for which.
+
+    Accuracy with its 95 % interval, balanced accuracy, ROC-AUC (of more than
+    two classes, the mean of one against the rest), log-loss, calibration error
+    and Brier score. Graphs that the model has learnt from flatter it. A label
+    that the model never saw counts as a class to which it gives no probability.
+
+    Examples:
+      phist evaluate mine-model test.jsonl
+      phist evaluate mine-model test.jsonl --out graphs.csv --json
+    """
+    if out is not None:
+        check_file_place(out)
+
+    from phist.estimators import StructuralClassifier
+    from phist.graphs.datasets import load_graphs
+    from phist.metrics import compute_metrics, confusion
+
+    use_threads(threads)
+    classifier = StructuralClassifier.load(model)
+    if exact:
+        classifier.set_params(inference="exact")
+    use_engine(classifier, engine)
+    direction = direction_of(classifier, directed)
+    graphs = load_graphs(data, labels, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
+    classes, targets = _targets(graphs, classifier.classes_.tolist(), data)
+    probabilities = _widened(classifier.predict_proba(graphs), len(classes))
+
+    metrics, counts = compute_metrics(probabilities, targets), confusion(probabilities, targets)
+    if out is not None:
+        _write_csv(out, graphs, classes, probabilities)
+    if as_json:
+        print_json({
+            "model": str(model),
+            "data": data,
+            "metrics": metrics.to_dict(),
+            "classes": [_plain(label) for label in classes],
+            "unknown_classes": [_plain(label) for label in classes[len(classifier.classes_) :]],
+            "confusion": counts.tolist(),
+        })  # fmt: skip
+        return
+    _show(console(), metrics, classes, counts, len(classifier.classes_))
+
+
+def _targets(graphs: "GraphSet", known: list[Any], data: str) -> tuple[list[Any], list[int]]:
+    """The model's classes and after them those that only the data have, and the number of every graph's class."""
+    true = graphs.label_list()
+    if not true:
+        raise GraphInputError(
+            f"the graphs of {data} have no labels to compare with; give them with --labels FILE, or use 'phist predict'"
+        )
+    if not set(known) & set(true):
+        raise GraphInputError(
+            f"the labels of {data} ({true[0]!r}, ...) are none of the model's ({', '.join(map(repr, known[:5]))}, ...); "
+            "give labels of the same kind with --labels FILE"
+        )
+    classes = list(dict.fromkeys([*known, *graphs.classes]))
+    numbers = {label: number for number, label in enumerate(classes)}
+    return classes, [numbers[label] for label in true]
+
+
+def _widened(probabilities: "Probabilities", n_classes: int) -> "Probabilities":
+    import numpy as np
+
+    return np.pad(probabilities, ((0, 0), (0, n_classes - probabilities.shape[1])))
+
+
+def _write_csv(out: Path, graphs: "GraphSet", classes: list[Any], probabilities: "Probabilities") -> None:
+    from phist.files import atomic_path
+
+    answers = [classes[number] for number in probabilities.argmax(axis=1)]
+    with atomic_path(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["graph", "label", "predicted", *(f"p({label})" for label in classes)])
+        for name, label, answer, row in zip(graphs.ids.tolist(), graphs.label_list(), answers, probabilities.tolist(), strict=True):
+            writer.writerow([name, label, answer, *(f"{value:.6f}" for value in row)])
+
+
+def _show(screen: "Console", metrics: "Metrics", classes: list[Any], counts: "Numbers", n_known: int) -> None:
+    low, high = metrics.interval
+    area = "not defined: one class only" if metrics.roc_auc is None else f"{100 * metrics.roc_auc:.1f} %"
+    rows = {
+        "accuracy": f"{100 * metrics.accuracy:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f} %)",
+        "balanced accuracy": f"{100 * metrics.balanced_accuracy:.1f} %",
+        "ROC-AUC": area,
+        "log-loss": f"{metrics.log_loss:.3f}",
+        "calibration error": f"{100 * metrics.calibration_error:.1f} %",
+        "Brier score": f"{metrics.brier:.3f}",
+    }
+    screen.print(f"On {metrics.n} graphs:", style="bold")
+    for name, value in rows.items():
+        screen.print(f"  {name:<18} {value}")
+    _show_confusion(screen, classes, counts)
+    if len(classes) > n_known:
+        screen.print(f"The model never saw {', '.join(map(str, classes[n_known:]))}: their graphs count as missed")
+
+
+def _show_confusion(screen: "Console", classes: list[Any], counts: "Numbers") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table("true class", box=SIMPLE_HEAD, title="Graphs by true class and predicted class", title_justify="left")
+    for label in classes:
+        table.add_column(str(label), justify="right")
+    for label, row in zip(classes, counts.tolist(), strict=True):
+        table.add_row(str(label), *map(str, row))
+    screen.print(table)
+
+
+def _plain(label: Any) -> Any:
+    return label if isinstance(label, str | int | float | bool) else str(label)

@@ -1,0 +1,71 @@
+import csv
+import json
+
+import pytest
+
+from phist import StructuralClassifier, read_graphs
+from phist.graphs.generate import make_trees
+from phist.metrics import compute_metrics
+
+
+@pytest.fixture(scope="module")
+def expected(model, data):
+    classifier, graphs = StructuralClassifier.load(model), read_graphs(data)
+    targets = [classifier.classes_.tolist().index(label) for label in graphs.label_list()]
+    return compute_metrics(classifier.predict_proba(graphs), targets)
+
+
+def test_evaluate_shows_every_metric_and_the_confusion(run, model, data, expected):
+    text = run("evaluate", model, data).stdout
+    assert "On 40 graphs" in text
+    assert f"accuracy           {100 * expected.accuracy:.1f} % (95 % interval" in text
+    assert f"{100 * expected.roc_auc:.1f} %" in text
+    for name in ("balanced accuracy", "log-loss", "calibration error", "Brier score", "recursive", "uniform"):
+        assert name in text
+
+
+def test_evaluate_as_json_is_json_alone(run, model, data, expected):
+    content = json.loads(run("evaluate", model, data, "--json").stdout)
+    assert content["metrics"] == pytest.approx(expected.to_dict())
+    assert content["classes"] == ["recursive", "uniform"]
+    assert content["unknown_classes"] == []
+    assert sum(map(sum, content["confusion"])) == 40
+    right = content["confusion"][0][0] + content["confusion"][1][1]
+    assert right / 40 == content["metrics"]["accuracy"]
+
+
+def test_evaluate_writes_a_row_for_every_graph(run, model, data, tmp_path):
+    run("evaluate", model, data, "--out", tmp_path / "graphs.csv")
+    rows = list(csv.DictReader((tmp_path / "graphs.csv").open()))
+    graphs = read_graphs(data)
+    assert [row["graph"] for row in rows] == graphs.ids.tolist()
+    assert [row["label"] for row in rows] == graphs.label_list()
+    assert [row["predicted"] for row in rows] == StructuralClassifier.load(model).predict(graphs).tolist()
+
+
+def test_a_label_that_the_model_never_saw_counts_as_missed(run, model, data, tmp_path, save_jsonl):
+    lines = data.read_text().splitlines()
+    lines[0] = json.dumps(json.loads(lines[0]) | {"label": "star"})
+    (tmp_path / "more.jsonl").write_text("\n".join(lines) + "\n")
+    content = json.loads(run("evaluate", model, tmp_path / "more.jsonl", "--json").stdout)
+    assert content["unknown_classes"] == ["star"]
+    assert sum(content["confusion"][2]) == 1 and content["confusion"][2][2] == 0
+    assert "never saw star" in run("evaluate", model, tmp_path / "more.jsonl").stdout
+
+
+def test_one_graph_can_be_evaluated(run, model, tmp_path, save_jsonl):
+    save_jsonl(tmp_path / "one.jsonl", make_trees(2, n_nodes=8, seed=1)[:1])
+    assert json.loads(run("evaluate", model, tmp_path / "one.jsonl", "--json").stdout)["metrics"]["roc_auc"] is None
+
+
+def test_graphs_without_labels_are_refused(refused, model, unlabelled):
+    assert "--labels" in refused("evaluate", model, unlabelled)
+
+
+def test_labels_of_another_kind_are_refused(refused, model, tmp_path):
+    (tmp_path / "other.jsonl").write_text('{"edges": [[0, 1]], "label": "cat"}\n')
+    assert "none of the model's" in refused("evaluate", model, tmp_path / "other.jsonl")
+
+
+def test_a_place_that_cannot_be_written_is_refused_first(refused, model, data, tmp_path):
+    assert "is a folder" in refused("evaluate", model, data, "--out", tmp_path)
