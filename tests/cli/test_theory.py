@@ -32,12 +32,20 @@ def judged(result, view=0):
 def test_capacity_as_json(run):
     report = json.loads(run("theory", "capacity", "--dim", 3, "--bins", 4, "--json").stdout)
     assert [report[key] for key in ("rank", "capacity", "capacity_bounded", "printed")] == [10, 11, 10, 12]
-    assert report["guaranteed"] == {"free": 17, "confined": 13}
+    assert report["guaranteed"] == {"free": 42, "confined": 22}
 
 
 def test_capacity_for_people(run):
     text = run("theory", "capacity", "--dim", 32, "--bins", 8).stdout
     assert "rank 225" in text and "refuted: S* is dependent" in text
+    assert "m! as printed" in text and "phi in whole numbers" in text
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_capacity_of_very_many_coordinates(run, as_json):
+    result = run("theory", "capacity", "--dim", 100_000, *(["--json"] if as_json else []))
+    assert result.exit_code == 0, result.output
+    assert '"confined": null' in result.stdout if as_json else "about 10^60206.0" in result.stdout
 
 
 @pytest.mark.parametrize(("option", "value"), [("--dim", 0), ("--bins", -1)])
@@ -54,6 +62,21 @@ def test_bound_as_json_with_its_packing(run):
 def test_bound_for_people_says_where_it_fails(run):
     text = run("theory", "bound", "--dim", 100, "--delta", 0.01, "--domain", "ball").stdout
     assert "about 10^169.9" in text and "1: the printed proof compares two countable sets" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "most"),
+    [(("--delta", 2.5), 1), (("--delta", 1.5, "--p", 2, "--domain", "ball"), 9), (("--delta", 0.5), 4**8)],
+)
+def test_bound_claims_no_more_points_than_there_are(run, arguments, most):
+    report = json.loads(run("theory", "bound", "--dim", 8, *arguments, "--json").stdout)
+    assert report["outputs"] <= report["sharper_outputs"] <= most
+    assert report["exact"] == (report["domain"] == "box")
+
+
+def test_bound_keeps_numbers_apart(run):
+    text = run("theory", "bound", "--dim", 2, "--size", 1_000_000_000).stdout
+    assert "up to 1,000,000,000  " in text and "exactly" in text
 
 
 @pytest.mark.parametrize(
@@ -98,6 +121,15 @@ def test_separate_sees_graphs_by_colours_and_by_responses(run, regular):
     assert colors["equal"] and "no message passing" in colors["certificate"]
     assert not responses["equal"] and verdicts["histogram"]["tells_apart"]
     assert "no message passing" in run("theory", "separate", regular, regular, "--other-index", 1).stdout
+
+
+def test_separate_says_that_a_hexagon_and_a_complete_graph_are_not_told_apart(run, tmp_path, save_jsonl):
+    graphs = save_jsonl(tmp_path / "pair.jsonl", as_graphset([nx.cycle_graph(6), nx.complete_graph(6)]), labelled=False)
+    result = run("theory", "separate", graphs, graphs, "--other-index", 1, "--json")
+    embedding, _ = judged(result, view=3)
+    assert embedding["view"] == "graph-embedding" and embedding["equal"]
+    assert "does not tell the graphs apart" in embedding["certificate"]
+    assert not judged(result, view=2)[0]["equal"]
 
 
 def test_separate_takes_a_trained_network(run, regular, model):

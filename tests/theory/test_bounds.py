@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import replace
+from itertools import combinations, product
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from phist.errors import ConfigError, GraphInputError
-from phist.theory.bounds import counted_outputs, outputs_lower_bound, outputs_table
+from phist.theory.bounds import counted_outputs, outputs_lower_bound, outputs_table, separated_points
 from phist.theory.geometry import Ball, Box, log_ball_volume
 from phist.theory.matching import delta_equal
 from phist.theory.multiset import Multiset
@@ -31,7 +33,8 @@ def test_volume_of_a_ball_agrees_with_counting():
 @pytest.mark.parametrize("dimension", [1, 2, 5])
 def test_bound_for_the_cube_is_a_power(dimension):
     assert outputs_lower_bound(Box.cube(dimension), 0.25).outputs == 2**dimension
-    assert outputs_lower_bound(Box.cube(dimension), 0.25).sharper_outputs == 4**dimension
+    assert outputs_lower_bound(Box.cube(dimension), 0.25).sharper_outputs == 8**dimension
+    assert outputs_lower_bound(Ball(dimension), 0.25, 2.0).sharper_outputs == 4**dimension
 
 
 def test_large_dimensions_have_a_logarithm_only():
@@ -42,6 +45,55 @@ def test_large_dimensions_have_a_logarithm_only():
 
 def test_bound_is_at_least_one():
     assert outputs_lower_bound(Box.cube(3), 100.0).outputs == 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "delta", "p", "most"),
+    [
+        (Box.cube(8), 2.5, math.inf, 1),  # the cube has diameter 2
+        (Box.cube(8), 2.0, math.inf, 1),
+        (Box.cube(8), 6.0, 2.0, 1),  # diameter 2 sqrt(8)
+        (Ball(8), 1.5, 2.0, 9),  # more than sqrt(2) apart in a ball are at most d + 1 points
+        (Ball(8), 2.1, 2.0, 1),
+        (Ball(3, 0.5, math.inf), 1.0, math.inf, 1),
+    ],
+)
+def test_no_more_points_are_claimed_than_there_are(domain, delta, p, most):
+    bound = outputs_lower_bound(domain, delta, p)
+    assert bound.outputs <= bound.sharper_outputs <= most
+    assert bound.log10 <= bound.sharper_log10 + 1e-12
+
+
+@pytest.mark.parametrize("steps", range(1, 9))
+@pytest.mark.parametrize("tenths", [10, 15, 20, 25, 30, 70, 90, 100])
+def test_number_of_points_on_a_side_is_exact(steps, tenths):
+    """Against the greedy choice, the best on a line, among positions of a fine grid."""
+    length, separation, chosen = 1000 * steps, 100 * tenths, [0]
+    while chosen[-1] + separation + 1 <= length:
+        chosen.append(chosen[-1] + separation + 1)
+    assert separated_points(Box((0.0,), (float(steps),)), tenths / 10, math.inf) == len(chosen)
+
+
+@pytest.mark.parametrize("delta", [0.45, 0.9, 1.4, 1.9, 2.0])
+def test_number_of_points_in_a_square_is_that_of_the_largest_clique(delta):
+    points = list(product(np.arange(5) / 2, repeat=2))  # fine enough for these distances
+    far = [(a, b) for a, b in combinations(points, 2) if max(abs(a[0] - b[0]), abs(a[1] - b[1])) > delta]
+    graph = nx.Graph(far)
+    graph.add_nodes_from(points)
+    clique, _ = nx.max_weight_clique(graph, weight=None)
+    assert separated_points(Box((0.0, 0.0), (2.0, 2.0)), delta, math.inf) == len(clique)
+
+
+def test_points_of_a_box_multiply_and_decimals_are_taken_as_written():
+    box = Box((0.0, 0.0, -1.0), (1.1, 0.3, 1.0))
+    assert separated_points(box, 0.1, math.inf) == 11 * 3 * 20
+    assert separated_points(box, 0.1, 2.0) is None
+    assert separated_points(Ball(2), 0.1, math.inf) is None
+
+
+def test_points_of_a_box_are_as_many_as_a_packing_has():
+    packing = make_packing(Box((0.0, 0.0), (1.0, 0.7)), 0.1)
+    assert packing.verify() and len(packing.points) == separated_points(packing.domain, 0.2, math.inf) == 5 * 4
 
 
 def test_table_grows_with_dimension_and_precision():

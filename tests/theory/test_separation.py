@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phist.errors import ConfigError, GraphInputError
-from phist.theory.labels import separating_entries, separating_labels
+from phist.theory.labels import separating_entries, separating_labels, separating_weights
 from phist.theory.matching import delta_equal
 from phist.theory.multiset import Multiset
 from phist.theory.perceptron import study_perceptron
-from phist.theory.separation import separate_by_sum, subset_outputs
+from phist.theory.separation import most_sum_outputs, separate_by_sum, subset_outputs
 
 few = settings(max_examples=40, deadline=None)
 
@@ -56,6 +56,16 @@ def test_labels_separate_up_to_their_bound(seed, dim, bins, discard, top):
     assert len(np.unique(shown.reshape(-1, most).T, axis=0)) == len(np.unique(table, axis=0))
 
 
+@few
+@given(seed=st.integers(0, 9999), rows=st.integers(2, 9), columns=st.integers(1, 8), top=st.sampled_from([1, 3, 2**52]))
+def test_one_weighted_sum_tells_rows_apart(seed, rows, columns, top):
+    table = np.random.default_rng(seed).integers(0, top + 1, (rows, columns))
+    weights = separating_weights(table)
+    assert weights.min() >= 0 and weights.max() <= rows * (rows - 1) // 2
+    sums = table.astype(object) @ weights.astype(object)
+    assert len(set(sums.tolist())) == len(np.unique(table, axis=0))
+
+
 # The construction -----------------------------------------------------------------------------------------------------
 
 
@@ -89,6 +99,34 @@ def test_singletons_need_every_output():
     assert separate_by_sum(singletons(9), 0.5, method="subsets").outputs == 5
 
 
+@few
+@given(seed=st.integers(0, 9999), count=st.integers(2, 12))
+def test_whole_weights_need_one_output(seed, count):
+    separation = separate_by_sum(some_multisets(seed, count), 0.25, method="weights")
+    assert separation.verify() and separation.outputs == 1
+    assert separation.images.max() <= count * (count - 1) // 2
+
+
+@pytest.mark.parametrize("method", ["entries", "subsets", "weights"])
+def test_sums_longer_than_a_machine_word_are_exact(method):
+    many = 2**53
+    multisets = [
+        Multiset([[float(place)] for place in range(9)], [many - (place == odd) for place in range(9)]) for odd in range(9)
+    ]
+    separation = separate_by_sum(multisets, 0.5, method=method)
+    assert separation.verify()
+    images = separation.phi(np.arange(9.0)[:, None]).tolist()
+    for odd, multiset in enumerate(multisets):
+        expected = [
+            sum(row[output] * (many - (place == odd)) for place, row in enumerate(images)) for output in range(len(images[0]))
+        ]
+        assert separation.aggregate(multiset).tolist() == expected
+
+
+def test_a_method_has_its_number_of_outputs():
+    assert [most_sum_outputs(9, method) for method in ("entries", "subsets", "weights")] == [8, 5, 1]
+
+
 def test_phi_applies_to_new_vectors():
     separation = separate_by_sum(singletons(3), 0.5)
     images = separation.phi(np.array([[0.01], [1.01], [77.0]]))
@@ -116,7 +154,9 @@ def test_tampered_separations_fail():
         replace(separation, images=separation.images[:, :-1]),
         replace(separation, images=np.zeros_like(separation.images)),
         replace(separation, keys=separation.keys[::-1] + 100),
-        replace(separation, most_outputs=2),
+        replace(separation, method="weights"),
+        replace(separation, images=2 * separation.images),
+        replace(separation, images=np.ones((3, 3), np.int64) - separation.images),  # 0 and 1, but not a cell each
         replace(separation, multisets=(*separation.multisets, Multiset([[50.0]]))),
     ):
         assert not tampered.verify()

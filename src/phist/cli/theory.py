@@ -18,6 +18,7 @@ Delta = Annotated[float, typer.Option(help="Precision: elements this near count 
 Norm = Annotated[str, typer.Option(metavar="NUMBER|inf", help="Order of the norm, from 1.")]
 DomainKind = Annotated[str, typer.Option("--domain", metavar="box|ball", help="[-1, 1]^d, or the unit ball of the norm.")]
 Size = Annotated[int, typer.Option(help="Most elements of a multiset, for the bound that holds for outputs that count.")]
+SUM_NAMES = {"entries": "phi 1 in a cell each", "subsets": "phi 0 or 1", "weights": "phi in whole numbers"}
 WithPacking = Annotated[bool, typer.Option("--packing", help="Make the packing that witnesses the bound, for small cases.")]
 
 
@@ -38,16 +39,15 @@ def capacity(dim: Dim = 3, bins: Bins = 4, as_json: Json = False) -> None:
     screen = console()
     screen.print(f"{dim} coordinates, {bins} uniform bins each: {report['outputs']} outputs, rank {report['rank']}", style="bold")
     for text, value in _capacity_rows(report):
-        screen.print(f"  {text:<64}{value:>12}")
-    screen.print("Theorem 2.3 as printed, t <= bd:", style="bold")
+        screen.print(f"  {text:<64} {value:>12}")
+    screen.print("Theorem 2.3 as printed, t <= m = bd, by at least m! maps:", style="bold")
     for part, judgement in report["theorem_2_3"].items():
         screen.print(f"  {part:<24}{judgement}")
-    screen.print("Parameters of an MLP with 64 hidden units, at equal capacity:", style="bold")
+    for text, value in _map_rows(report["log10_maps"]):
+        screen.print(f"  {text:<64} {value:>12}")
+    screen.print("Parameters of an MLP phi with 64 hidden units, at equal capacity; what sum needs depends on its phi:", style="bold")
     for row in report["parameters"]:
-        screen.print(
-            f"  t = {_short(row['capacity']):<16}histogram {row['histogram_parameters']:,} ({row['histogram_outputs']} outputs), "
-            f"sum {row['sum_parameters']:,} ({row['sum_outputs']} outputs)"
-        )
+        _show_parameters(screen, row)
 
 
 @theory_app.command()
@@ -102,35 +102,61 @@ def _show_bound(report: dict[str, Any]) -> None:
     screen.print(
         f"{report['domain']} in dimension {report['dimension']}, delta {report['delta']}, norm {report['p']}", style="bold"
     )
-    screen.print(f"  printed bound, points more than 2 delta apart       {_count(report['outputs'], report['log10_outputs'])}")
-    screen.print(
-        "  delta apart is enough                               "
-        + _count(report["sharper_outputs"], report["sharper_log10_outputs"])
-    )
+    sharper = "delta apart is enough, exactly" if report["exact"] else "delta apart is enough, at least"
+    rows = [
+        ("printed bound, points more than 2 delta apart", _count(report["outputs"], report["log10_outputs"])),
+        (sharper, _count(report["sharper_outputs"], report["sharper_log10_outputs"])),
+    ]
     if report["counted_outputs"] is not None:
-        screen.print(f"  outputs that count, multisets of up to {report['size']:<13,}{report['counted_outputs']:,}")
-    screen.print("  any function into computable numbers                1: the printed proof compares two countable sets")
+        rows.append((f"outputs that count, multisets of up to {report['size']:,}", f"{report['counted_outputs']:,}"))
+    rows.append(("any function into computable numbers", "1: the printed proof compares two countable sets"))
     if "packing" in report:
         checked = "verified" if report["packing"]["verified"] else "NOT verified"
-        screen.print(f"  packing                                             {report['packing']['count']:,} points, {checked}")
+        rows.append(("packing, points more than 2 delta apart", f"{report['packing']['count']:,} points, {checked}"))
+    width = max(len(text) for text, _ in rows)
+    for text, value in rows:
+        screen.print(f"  {text:<{width}}  {value}")
 
 
 def _capacity_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    best, ceiling = report["guaranteed"], report["ceiling"]
+    best, ceiling, logs = report["guaranteed"], report["ceiling"], report["log10"]
+    inside = report["by_method"]["confined"]
     return [
-        ("star, phi may leave [-1, 1]^d to discard: d(b-1)+2", _short(report["capacity"])),
-        ("star, phi within [-1, 1]^d: d(b-1)+1", _short(report["capacity_bounded"])),
-        ("printed: bd", _short(report["printed"])),
-        ("best proved, phi free in every coordinate", _short(best["free"])),
-        ("best proved, phi within [-1, 1]^d", _short(best["confined"])),
-        ("never more than, phi free: (b+1)^d", _short(ceiling["free"])),
-        ("never more than, phi within [-1, 1]^d: b^d", _short(ceiling["confined"])),
+        ("star, phi may leave [-1, 1]^d to discard: d(b-1)+2", _count(report["capacity"])),
+        ("star, phi within [-1, 1]^d: d(b-1)+1", _count(report["capacity_bounded"])),
+        ("star and a corner, phi within [-1, 1]^d: d(b-1)+2", _count(inside["corner"])),
+        ("printed: bd", _count(report["printed"])),
+        ("best proved, phi free in every coordinate", _count(best["free"], logs["guaranteed"]["free"])),
+        ("best proved, phi within [-1, 1]^d", _count(best["confined"], logs["guaranteed"]["confined"])),
+        ("never more than, phi free: (b+1)^d", _count(ceiling["free"], logs["ceiling"]["free"])),
+        ("never more than, phi within [-1, 1]^d: b^d", _count(ceiling["confined"], logs["ceiling"]["confined"])),
     ]
 
 
-def _short(number: int) -> str:
-    return f"{number:,}" if number < 10**9 else f"{number:.3g}" if number < 10**300 else f"1e{len(str(number)) - 1}"
+def _map_rows(maps: dict[str, float | None]) -> list[tuple[str, str]]:
+    """How many assignments of cells work, against the printed m!."""
+    names = {
+        "coordinates": "maps of bd cells, phi free: m! as printed",
+        "star": "maps of d(b-1)+1 cells to the star, phi within [-1, 1]^d",
+        "scatter": "maps of bd cells to any cells, phi within [-1, 1]^d, at least",
+    }
+    return [(text, f"10^{value:.1f}") for name, text in names.items() if (value := maps[name]) is not None]
 
 
-def _count(number: int | None, log10: float) -> str:
-    return f"about 10^{log10:.1f}" if number is None else f"{number:,}"
+def _show_parameters(screen: Any, row: dict[str, Any]) -> None:
+    sums = [
+        f"{_count(outputs, row['log10_capacity'])} {'output' if outputs == 1 else 'outputs'} ({SUM_NAMES[name]})"
+        for name, outputs in row["sum_outputs"].items()
+    ]
+    screen.print(
+        f"  t = {_count(row['capacity'], row['log10_capacity'])} ({row['method']}): histogram {row['histogram_outputs']} outputs, "
+        f"{row['histogram_parameters']:,} weights"
+    )
+    sizes = [_count(size, row["log10_capacity"]) for size in row["sum_parameters"].values()]
+    screen.print(f"      sum {'; '.join(f'{text}, {size} weights' for text, size in zip(sums, sizes, strict=True))}")
+
+
+def _count(number: int | None, log10: float = 0.0) -> str:
+    if number is None:
+        return f"about 10^{log10:.1f}"
+    return f"{number:,}" if number < 10**15 else f"{number:.3g}"

@@ -48,7 +48,8 @@ def separate(
 ) -> None:
     """Which aggregation tells two multisets, or two graphs, apart: mean, max, sum, histogram; with witness or reason.
 
-    Two graphs are compared as multisets of 1-WL colours, of impulse responses and of node embeddings.
+    Two graphs are compared as multisets of 1-WL colours, of impulse responses and of node embeddings, and by e_G, the
+    network's embedding of the graph with every node a root, which decides whether the network tells them apart.
 
     Examples:
       phist theory separate a.csv b.csv --bins 8 --delta 0.1

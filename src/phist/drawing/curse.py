@@ -32,7 +32,7 @@ def plot_curse() -> "Figure":
 
 
 def log10_outputs(dimension: int, precision: float) -> float:
-    """Decimal logarithm of the outputs a counting function needs: as many as points more than delta apart."""
+    """Decimal logarithm of the outputs a counting function needs: as many as points more than delta apart, ⌈2/δ⌉^d."""
     return outputs_lower_bound(Box.cube(dimension), precision).sharper_log10
 
 

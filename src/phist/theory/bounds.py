@@ -12,15 +12,22 @@ C(n + N, N) kinds, no two of them δ-equal, so an injective function with k outp
 Outputs that count elements have q = n + 1, and then k → N as n grows: for counting functions (sums of 0/1 features,
 histograms) the theorem is right. Separation by δ is enough for this, as a matching within δ cannot leave its point;
 the printed 2δ gives away a factor of 2^d.
+
+N itself is bounded by volumes for any domain and norm; that bound is below one, and says nothing, where δ is large. On a box
+under the maximum norm it is known: N = Π ⌈L_i / δ⌉. A side of length L holds k points more than δ apart exactly if
+(k - 1) δ < L, and their grid has that many; more cannot be, as the box falls into as many cells of side at most δ, with one
+point in each at most.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from phist.errors import ConfigError
-from phist.theory.geometry import Domain, check_at_least, check_delta, check_norm, log_ball_volume
+from phist.theory.geometry import Box, Domain, check_at_least, check_delta, check_norm, log_ball_volume
 
 EXACT_BELOW = math.log(1e12)  # beyond, the last digits of a count are rounding errors and only its logarithm is given
 ROUNDING = 1e-9  # a bound that is a whole number up to rounding is that number
@@ -33,27 +40,38 @@ class OutputsBound:
     dimension: int
     delta: float
     p: float
-    log_points: float  # natural logarithm of the printed bound, at separation 2 delta
+    log_volumes: float  # natural logarithm of (1 / 2 delta)^d vol(D) / vol(B), negative where this is below one
+    points: int | None = None  # the largest number of points more than delta apart, where it is known
+
+    @property
+    def exact(self) -> bool:
+        """Whether the number of points more than delta apart is known, not only bounded from below."""
+        return self.points is not None
 
     @property
     def log10(self) -> float:
-        """Decimal logarithm of the printed bound."""
-        return self.log_points / math.log(10)
+        """Decimal logarithm of the printed bound, at separation 2 delta; a domain has at least one point."""
+        return max(self.log_volumes, 0.0) / math.log(10)
 
     @property
     def outputs(self) -> int | None:
         """The printed bound as a whole number; ``None`` where only its logarithm can be given."""
-        return _rounded_up(self.log_points)
+        return _rounded_up(max(self.log_volumes, 0.0))
 
     @property
     def sharper_log10(self) -> float:
-        """The same at separation delta, which suffices: 2^d times as much."""
-        return (self.log_points + self.dimension * math.log(2)) / math.log(10)
+        """The same at separation delta, which suffices: by volumes 2^d times as much, or the exact number."""
+        return math.log10(self.points) if self.points is not None else self._log_sharper() / math.log(10)
 
     @property
     def sharper_outputs(self) -> int | None:
         """The bound at separation delta as a whole number."""
-        return _rounded_up(self.log_points + self.dimension * math.log(2))
+        if self.points is not None:
+            return self.points if math.log(self.points) <= EXACT_BELOW else None
+        return _rounded_up(self._log_sharper())
+
+    def _log_sharper(self) -> float:
+        return max(self.log_volumes + self.dimension * math.log(2), 0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -65,6 +83,7 @@ class OutputsBound:
             "log10_outputs": self.log10,
             "sharper_outputs": self.sharper_outputs,
             "sharper_log10_outputs": self.sharper_log10,
+            "exact": self.exact,
         }
 
 
@@ -80,14 +99,37 @@ def outputs_lower_bound(domain: Domain, delta: float, p: float = math.inf) -> Ou
         delta: precision, positive.
         p: order of the norm that measures it.
 
-    >>> from phist.theory.geometry import Box
+    >>> from phist.theory.geometry import Ball
     >>> [outputs_lower_bound(Box.cube(d), 0.1).outputs for d in (1, 2, 3)]
     [5, 25, 125]
+    >>> [outputs_lower_bound(Box.cube(8), delta).sharper_outputs for delta in (0.1, 1.5, 2.5)]
+    [25600000000, 256, 1]
+    >>> outputs_lower_bound(Ball(8), 1.5, 2.0).sharper_outputs
+    1
     """
     delta, p = check_delta(delta, positive=True), check_norm(p)
     dimension = domain.dimension
-    log_points = domain.log_volume() - log_ball_volume(dimension, p) - dimension * math.log(2 * delta)
-    return OutputsBound(dimension, delta, p, max(log_points, 0.0))
+    log_volumes = domain.log_volume() - log_ball_volume(dimension, p) - dimension * math.log(2 * delta)
+    return OutputsBound(dimension, delta, p, log_volumes, separated_points(domain, delta, p))
+
+
+def separated_points(domain: Domain, separation: float, p: float) -> int | None:
+    """Π ⌈L_i / s⌉, the most points of a box that are more than ``separation`` apart in the maximum norm; else ``None``.
+
+    >>> separated_points(Box((0.0, 0.0), (1.1, 0.3)), 0.1, math.inf)
+    33
+    """
+    if not (isinstance(domain, Box) and math.isinf(p)):
+        return None
+    sides = Counter(points_per_side(domain, separation))
+    return math.prod(points**times for points, times in sides.items())
+
+
+def points_per_side(box: Box, separation: float) -> list[int]:
+    """⌈L_i / s⌉ for every side, all numbers taken as the decimals they are written as."""
+    lengths = Counter(zip(box.lower, box.upper, strict=True))
+    counts = {ends: math.ceil((_decimal(ends[1]) - _decimal(ends[0])) / _decimal(separation)) for ends in lengths}
+    return [counts[ends] for ends in zip(box.lower, box.upper, strict=True)]
 
 
 def counted_outputs(points: int, size: int, levels: int | None = None) -> int:
@@ -119,10 +161,13 @@ def counted_outputs(points: int, size: int, levels: int | None = None) -> int:
 
 def outputs_table(dimensions: Iterable[int], deltas: Iterable[float], p: float = math.inf) -> list[dict[str, Any]]:
     """The curse as data for a picture: the bound on [-1, 1]^d for every dimension and precision, one row each."""
-    from phist.theory.geometry import Box
-
     precisions = list(deltas)
     return [outputs_lower_bound(Box.cube(dimension), delta, p).to_dict() for dimension in dimensions for delta in precisions]
+
+
+def _decimal(number: float) -> Fraction:
+    """0.1 as a tenth: the shortest decimal that stands for the number, not its binary neighbour."""
+    return Fraction(repr(float(number)))
 
 
 def _rounded_up(log_value: float) -> int | None:

@@ -8,22 +8,24 @@ For any φ, mean sees relative frequencies, max sees which vectors occur, sum an
 
 Where it is possible, the indicator of one vector v is such a φ, 1 at v and 0 elsewhere (-1 elsewhere for the histogram,
 which puts it into another bin), and a random projection tanh(W x + c) is looked for
-as well; where it is not, no φ helps, whatever it is.
+as well; where it is not, no φ helps, whatever it is. All this is decided in whole numbers, of any length. Only what random
+projections and φ(x) = x give is computed in double precision, where differences within rounding are taken for none.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phist.theory.geometry import Floats, check_at_least
 from phist.theory.multiset import Multiset, check_same_dimension
 from phist.theory.projective import uniform_histogram
 
 AggregationName = Literal["mean", "max", "sum", "histogram"]
-TOLERANCE = 1e-9  # outputs of random projections that differ by less are taken for equal
+Counts = NDArray[np.object_]
+TOLERANCE = 1e-12  # outputs in double precision that differ by less, relative to what they sum up, are taken for equal
 TRIES = 64
 
 
@@ -44,6 +46,10 @@ class Projection(NamedTuple):
     bias: Floats  # (dim)
     gap: float
 
+    def phi(self, rows: Floats) -> Floats:
+        """φ of every row."""
+        return np.tanh(rows @ self.weights + self.bias)
+
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
@@ -60,22 +66,25 @@ class Verdict:
     reason: str
 
     def verify(self) -> bool:
-        """Recompute: the witness makes a difference, or the reason holds."""
+        """Recompute from the two multisets: the witnesses make a difference, or no φ can; and so does φ(x) = x, or not."""
+        if self.as_is != _differs(self.aggregation, self.first, self.second, self.bins):
+            return False
         if not self.tells_apart:
             return self.vector is None and not _possible(self.aggregation, self.first, self.second, self.bins)
-        if self.vector is None or not self._differs(self.indicator):
+        if self.vector is None or not self._indicator_differs():
             return False
         if self.projection is None:
             return True
-        weights, bias, _ = self.projection
-        return self._differs(lambda rows: np.tanh(rows @ weights + bias))
+        phi = self.projection.phi
+        return _differs(self.aggregation, self.first.map(phi), self.second.map(phi), self.bins)
 
     def indicator(self, rows: Floats) -> Floats:
         """φ of every row: 1 at the vector, elsewhere 0, or -1 for the histogram."""
         return np.where((rows == self.vector).all(axis=1), 1.0, _elsewhere(self.aggregation))[:, None]
 
-    def _differs(self, phi: Callable[[Floats], Floats]) -> bool:
-        return output_gap(self.aggregation, self.first.map(phi), self.second.map(phi), self.bins) > TOLERANCE
+    def _indicator_differs(self) -> bool:
+        times = _times(self.vector[None], self.first), _times(self.vector[None], self.second)  # type: ignore[index]
+        return bool(_differences(self.aggregation, *times, self.first.size, self.second.size, self.bins).any())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -130,14 +139,24 @@ def _aggregate(aggregation: AggregationName, multiset: Multiset, bins: int) -> F
 def _judge(name: AggregationName, first: Multiset, second: Multiset, dim: int, bins: int, seed: int) -> Verdict:
     vector = _telling_vector(name, first, second, bins)
     possible = vector is not None
-    as_is = possible and output_gap(name, first, second, bins) > TOLERANCE * _scale(first, second)
+    as_is = possible and _differs(name, first, second, bins)
     projection = _find_projection(name, first, second, dim, bins, seed) if possible else None
     return Verdict(name, first, second, bins, possible, as_is, vector, projection, _reason(name, first, second, bins))
 
 
-def _scale(first: Multiset, second: Multiset) -> float:
-    """Rounding of a sum grows with what is added up."""
-    return max(1.0, *(float(multiset.counts @ np.abs(multiset.vectors).max(axis=1)) for multiset in (first, second)))
+def _differs(name: AggregationName, first: Multiset, second: Multiset, bins: int) -> bool:
+    """Whether the outputs differ by more than rounding; histograms are whole numbers, in which there is none."""
+    gap = output_gap(name, first, second, bins)
+    return gap > 0 if name == "histogram" else gap > TOLERANCE * max(_scale(name, first), _scale(name, second))
+
+
+def _scale(name: AggregationName, multiset: Multiset) -> float:
+    """What an output sums up, in size: rounding grows with it."""
+    sizes = np.abs(multiset.vectors)
+    if name == "max":
+        return float(sizes.max())
+    total = float((multiset.counts @ sizes).max())
+    return total / multiset.size if name == "mean" else total
 
 
 def _find_projection(name: AggregationName, first: Multiset, second: Multiset, dim: int, bins: int, seed: int) -> Projection | None:
@@ -148,36 +167,37 @@ def _find_projection(name: AggregationName, first: Multiset, second: Multiset, d
     for _ in range(TRIES):
         weights = generator.normal(0, 1.5, (first.dimension, dim)) / scale
         bias = generator.normal(0, 0.5, dim) - center @ weights
-        seen = [multiset.map(lambda rows, w=weights, c=bias: np.tanh(rows @ w + c)) for multiset in (first, second)]  # type: ignore[misc]
-        gap = output_gap(name, seen[0], seen[1], bins)
-        if gap > TOLERANCE:
-            return Projection(weights, bias, gap)
+        phi = Projection(weights, bias, 0.0).phi
+        seen = first.map(phi), second.map(phi)
+        if _differs(name, *seen, bins):
+            return Projection(weights, bias, output_gap(name, *seen, bins))
     return None
-
-
-def _counts_by_vector(first: Multiset, second: Multiset) -> tuple[Floats, Floats]:
-    """All distinct vectors, and how often each occurs in either multiset, (vectors, 2)."""
-    vectors, place = np.unique(np.concatenate([first.vectors, second.vectors]), axis=0, return_inverse=True)
-    counts = np.zeros((len(vectors), 2))
-    side = np.repeat([0, 1], [len(first.counts), len(second.counts)])
-    counts[place.ravel(), side] = np.concatenate([first.counts, second.counts])
-    return vectors, counts
 
 
 def _telling_vector(name: AggregationName, first: Multiset, second: Multiset, bins: int) -> Floats | None:
     """The vector whose indicator differs most under the aggregation, if any does."""
-    vectors, counts = _counts_by_vector(first, second)
-    if name == "max":
-        seen = (counts > 0).astype(np.float64)
-    elif name == "mean":
-        seen = counts * np.array([second.size, first.size])  # frequencies over a common denominator: whole numbers
-    elif name == "histogram" and bins == 1:
-        seen = np.full(counts.shape, [first.size, second.size], np.float64)
-    else:
-        seen = counts
-    differences = np.abs(seen[:, 0] - seen[:, 1])
+    vectors = np.unique(np.concatenate([first.vectors, second.vectors]), axis=0)
+    differences = _differences(name, _times(vectors, first), _times(vectors, second), first.size, second.size, bins)
     vector: Floats = vectors[differences.argmax()]
-    return vector if differences.max() > 0 else None
+    return vector if differences.any() else None
+
+
+def _differences(name: AggregationName, first: Counts, second: Counts, size: int, other_size: int, bins: int) -> Counts:
+    """How far the indicators of vectors that occur so often are apart under an aggregation, in Python's whole numbers."""
+    if name == "max":
+        return np.abs((first > 0).astype(object) - (second > 0).astype(object))
+    if name == "mean":
+        return np.abs(first * other_size - second * size)  # frequencies over a common denominator
+    if name == "sum":
+        return np.abs(first - second)
+    in_one_bin = np.full(len(first), abs(size - other_size), object)
+    return in_one_bin if bins == 1 else np.maximum(np.abs(first - second), np.abs((size - first) - (other_size - second)))
+
+
+def _times(vectors: Floats, multiset: Multiset) -> Counts:
+    """How often each row occurs in a multiset."""
+    counts = {tuple(vector): count for vector, count in zip(multiset.vectors.tolist(), multiset.counts.tolist(), strict=True)}
+    return np.array([counts.get(tuple(row), 0) for row in vectors.tolist()], object)
 
 
 def _elsewhere(name: AggregationName) -> float:

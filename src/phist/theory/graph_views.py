@@ -1,4 +1,10 @@
-"""Two graphs as multisets: of Weisfeiler-Lehman colours, and of what a network's impulse responses and embeddings are."""
+"""Two graphs as multisets: of Weisfeiler-Lehman colours, and of what a network's impulse responses and embeddings are.
+
+What equality of each view implies is less than one may think. *Responses* of all nodes to all roots form one multiset, in
+which it is forgotten whose they are: equal ones may still be shared out differently among the roots, and then node embeddings
+differ. *Node embeddings* are a multiset too, but f_graph convolves them over the graph before it aggregates: equal ones may be
+arranged differently. Only the view of e_G, one vector for each graph, decides whether the network tells them apart.
+"""
 
 import numpy as np
 import torch
@@ -17,6 +23,12 @@ from phist.theory.multiset import Multiset
 
 MOST_NODES = 300  # all pairs of nodes are looked at
 SNAP = 1e-8  # responses that differ by less are the same up to the order of summation in double precision
+MEANINGS = {
+    "responses": "equal responses: no aggregation that takes all nodes and roots at once tells the graphs apart; "
+    "node embeddings, which take the roots one by one, may",
+    "embeddings": "equal node embeddings: no aggregation of them tells the graphs apart; f_graph, which convolves them first, may",
+    "graph-embedding": "equal e_G: this network, with every node a root, does not tell the graphs apart, whatever its head",
+}
 
 
 def color_view(pair: GraphSet) -> View:
@@ -42,7 +54,7 @@ def color_view(pair: GraphSet) -> View:
 
 
 def network_views(pair: GraphSet, network: StructuralNetwork | None = None, seed: int = 0) -> list[View]:
-    """Two graphs as f_node sees them: the whitened responses of all nodes to all roots, and the embeddings of all nodes.
+    """Two graphs as a network sees them with every node a root: whitened responses, node embeddings, and e_G.
 
     Args:
         pair: two graphs.
@@ -51,11 +63,8 @@ def network_views(pair: GraphSet, network: StructuralNetwork | None = None, seed
     _check_pair(pair)
     network = make_network(NetworkConfig(), 2, seed) if network is None else network
     network = _in_double_precision(network)
-    responses, embeddings = zip(*(_seen(network, pair[[graph]]) for graph in range(2)), strict=True)
-    return [
-        View("responses", *_snapped(*responses), "equal responses: no aggregation over nodes and roots tells the graphs apart"),
-        View("embeddings", *_snapped(*embeddings), "equal node embeddings: no readout of them tells the graphs apart"),
-    ]
+    seen = zip(*(_seen(network, pair[[graph]]) for graph in range(2)), strict=True)
+    return [View(name, *_snapped(*sides), meaning) for (name, meaning), sides in zip(MEANINGS.items(), seen, strict=True)]
 
 
 def _check_pair(pair: GraphSet) -> None:
@@ -76,14 +85,15 @@ def _in_double_precision(network: StructuralNetwork) -> StructuralNetwork:
 
 
 @torch.no_grad()
-def _seen(network: StructuralNetwork, graph: GraphSet) -> tuple[Floats, Floats]:
+def _seen(network: StructuralNetwork, graph: GraphSet) -> tuple[Floats, Floats, Floats]:
     batch = Batch.from_graphs(graph, dtype=torch.float64)
     roots = all_roots(batch)
     level = network.f_node
     response = level.responses(impulses(roots.nodes, batch.n_nodes, batch.dtype), batch)
     moments = level.norm.moments(response, batch.graph_of, batch.node_counts, roots.multiplicity)
     elements = level.norm(response, batch.graph_of, moments).flatten(0, 1)  # (nodes * roots, channels)
-    return elements.numpy(), network.node_embeddings(batch, roots)[0].numpy()
+    embeddings = network.node_embeddings(batch, roots)
+    return elements.numpy(), embeddings[0].numpy(), network.read(batch, roots, embeddings).numpy()
 
 
 def _snapped(first: Floats, second: Floats) -> tuple[Multiset, Multiset]:

@@ -8,15 +8,13 @@ from typing import get_args
 import numpy as np
 
 from phist.errors import ConfigError, check_choice
-from phist.theory.capacity import HistogramMethod, guaranteed_capacity
+from phist.theory.capacity import CONFINED_METHODS, HistogramMethod, guaranteed_capacity
 from phist.theory.geometry import Floats, Ints, check_at_least, check_norm
-from phist.theory.labels import separating_labels
 from phist.theory.multiset import Multiset
-from phist.theory.projective import bin_center, star_cells, uniform_histogram
-from phist.theory.separation import RestrictedTable, look_up, not_confused, restricted_table
+from phist.theory.placement import place_by_labels, place_in_coordinates, place_on_star, place_with_corner, scatter
+from phist.theory.projective import uniform_histogram
+from phist.theory.separation import look_up, not_confused, restricted_table
 from phist.theory.voronoi import Cells
-
-OUTSIDE = 2.0  # in no bin of [-1, 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class HistogramSeparation:
     def verify(self) -> bool:
         """φ stays within the cube where promised, and multisets with equal histograms are delta-equal, by a verified matching."""
         values = np.concatenate([self.images, self.rest[None]])
-        histograms = np.stack([self.aggregate(multiset).ravel() for multiset in self.multisets])
+        histograms = [self.aggregate(multiset).ravel().tolist() for multiset in self.multisets]
         stays = not self.confined or bool((np.abs(values) <= 1).all())
         return stays and not_confused(self.multisets, histograms, self.delta, self.p)
 
@@ -64,6 +62,7 @@ def separate_by_histogram(
     p: float = math.inf,
     method: HistogramMethod = "star",
     confined: bool = False,
+    seed: int = 0,
 ) -> HistogramSeparation:
     """A φ for which the projective histogram with uniform bins tells apart all pairs that are not delta-equal.
 
@@ -73,8 +72,9 @@ def separate_by_histogram(
         delta: precision; 0 tells all different multisets apart.
         dim: d, outputs of φ; the dimension of the vectors where left out, as in the paper.
         p: order of the norm.
-        method: ``"star"``, ``"coordinates"`` or ``"labels"``, see `phist.theory.capacity`.
+        method: ``"star"``, ``"corner"``, ``"coordinates"``, ``"labels"`` or ``"scatter"``, see `phist.theory.capacity`.
         confined: keep φ within [-1, 1]^d, so that no element is discarded.
+        seed: of the places that ``"scatter"`` draws.
 
     >>> squares = [Multiset([[0, 0], [1, 1]]), Multiset([[0, 1], [1, 0]])]
     >>> separation = separate_by_histogram(squares, bins=2, delta=0.5)
@@ -85,34 +85,32 @@ def separate_by_histogram(
     table = restricted_table(multisets, delta, p)
     dim = check_at_least("dim", multisets[0].dimension if dim is None else dim, 1)
     _check_capacity(len(multisets), dim, bins, method, confined)
-    images, rest = _place(table, dim, bins, method, confined)
+    images = _place(table.counts, dim, bins, method, confined, seed)
     return HistogramSeparation(
-        tuple(multisets), float(delta), check_norm(p), bins, method, confined, table.cells, table.keys, images, rest
+        tuple(multisets), float(delta), check_norm(p), bins, method, confined, table.cells, table.keys, images[:-1], images[-1]
     )
 
 
-def _place(table: RestrictedTable, dim: int, bins: int, method: HistogramMethod, confined: bool) -> tuple[Floats, Floats]:
-    """Where the kept cells go, and where everything else."""
-    count = len(table.keys)
-    outside = np.full(dim, OUTSIDE)
-    if method == "star":
-        star = bin_center(star_cells(dim, bins), bins)
-        return (star[1 : count + 1], star[0]) if confined else (star[:count], outside)
-    if method == "coordinates":
-        coordinate, place = np.divmod(np.arange(count), bins)
-        images = np.full((count, dim), OUTSIDE)
-        images[np.arange(count), coordinate] = bin_center(place, bins)
-        return images, outside
-    labels, _ = separating_labels(table.counts, dim, bins, discard=not confined)
-    places = np.where(labels < 0, OUTSIDE, bin_center(labels, bins))
-    return places[:-1], places[-1]
+def _place(counts: Ints, dim: int, bins: int, method: HistogramMethod, confined: bool, seed: int) -> Floats:
+    """Where the kept cells go, and last where everything else."""
+    match method:
+        case "star":
+            return place_on_star(counts, dim, bins, confined)
+        case "corner":
+            return place_with_corner(counts, dim, bins)
+        case "coordinates":
+            return place_in_coordinates(counts, dim, bins)
+        case "labels":
+            return place_by_labels(counts, dim, bins, confined)
+        case "scatter":
+            return scatter(counts, dim, bins, confined, seed)
 
 
 def _check_capacity(count: int, dim: int, bins: int, method: HistogramMethod, confined: bool) -> None:
     capacity = guaranteed_capacity(dim, bins, method, confined)
     if count <= capacity:
         return
-    methods = [other for other in get_args(HistogramMethod) if not (confined and other == "coordinates")]
+    methods = CONFINED_METHODS if confined else get_args(HistogramMethod)
     roomier = [other for other in methods if guaranteed_capacity(dim, bins, other, confined) >= count]
     advice = f'pass method="{roomier[0]}"' if roomier else "give fewer multisets, or more bins or outputs"
     where = "within [-1, 1]^d" if confined else "free to leave [-1, 1]^d"

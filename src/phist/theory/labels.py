@@ -14,9 +14,14 @@ that fails fewest of the pairs whose last differing entry it is: at most one pai
 most q pairs are left, and the last coordinate settles q pairs: if some entry differs in all of them, it gets a label of
 its own; else some entry differs in a few but not in all, it goes last, and no entry is the last of q pairs, so that each
 has a label that fails none.
+
+Lemma (weights). Whole weights from 0 to t (t - 1) / 2 exist for which one weighted sum of the entries tells all t vectors
+apart. Proof: go through the entries. Once the weights before are given, each pair whose last differing entry this is rules
+out at most one weight, and there are no more than t (t - 1) / 2 such pairs.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phist.theory.geometry import Ints
 
@@ -67,6 +72,34 @@ def separating_labels(table: Ints, dim: int, bins: int, discard: bool) -> tuple[
         labels[:, coordinate], together = _label_coordinate(differences, bins, discard)
         differences = differences[together]
     return labels, len(differences)
+
+
+def separating_weights(table: Ints) -> Ints:
+    """Whole weights of the columns whose weighted sums tell the distinct rows of ``table`` apart (lemma "weights").
+
+    >>> table = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
+    >>> weights = separating_weights(table)
+    >>> weights, table @ weights
+    (array([1, 2, 0]), array([1, 2, 0, 3]))
+    """
+    first, second = np.triu_indices(len(table), k=1)
+    differences = table[first] - table[second]
+    differences = differences[differences.any(axis=1)]  # (pairs, columns)
+    last = table.shape[1] - 1 - np.argmax(differences[:, ::-1] != 0, axis=1)
+    weights = np.zeros(table.shape[1], np.int64)
+    sums = np.zeros(len(differences), object)  # may become longer than a machine word
+    for column in range(table.shape[1]):
+        mine = differences[:, column].astype(object)
+        ending = last == column
+        weights[column] = _smallest_allowed(sums[ending], mine[ending])
+        sums = sums + mine * int(weights[column])
+    return weights
+
+
+def _smallest_allowed(sums: NDArray[np.object_], last: NDArray[np.object_]) -> int:
+    """The smallest weight of the last differing entry that leaves no sum at zero."""
+    ruled_out = {-total // entry for total, entry in zip(sums, last, strict=True) if total % entry == 0}
+    return next(weight for weight in range(len(ruled_out) + 1) if weight not in ruled_out)
 
 
 def _label_coordinate(differences: Ints, bins: int, discard: bool) -> tuple[Ints, Ints]:

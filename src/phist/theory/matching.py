@@ -51,7 +51,9 @@ class DeltaMatching:
         sides = (self.first.counts, self.second.counts)
         if any((column < 0).any() or (column >= len(own)).any() for own, column in zip(sides, self.pairs.T, strict=True)):
             return False
-        totals = [np.bincount(column, self.counts, len(own)) for own, column in zip(sides, self.pairs.T, strict=True)]
+        totals = [np.zeros_like(own) for own in sides]
+        for total, column in zip(totals, self.pairs.T, strict=True):
+            np.add.at(total, column, self.counts)  # whole numbers, unlike a weighted bincount
         matched = all(np.array_equal(total, own) for total, own in zip(totals, sides, strict=True))
         return matched and self.largest_distance() <= self.delta
 

@@ -13,6 +13,7 @@ from phist.theory.geometry import Floats, Ints
 
 COUNT_COLUMN = "count"
 MOST_OF_ONE = 2**53  # whole numbers up to here are exact in a table of floating-point numbers
+MOST_IN_ALL = 2**62  # counts add up in 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,8 @@ def _as_counts(counts: ArrayLike, length: int) -> Ints:
     if given.min() < 1 or given.max() > MOST_OF_ONE:
         wrong = given.min() if given.min() < 1 else given.max()
         raise GraphInputError(f"multiplicity {wrong:g} was given; it must be at least 1 and at most 2^53")
+    if (total := sum(given.tolist())) > MOST_IN_ALL:
+        raise GraphInputError(f"multiplicities of {total:.3g} elements in all were given; a multiset has at most 2^62")
     return given.astype(np.int64)
 
 

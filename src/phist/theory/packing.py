@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from phist.errors import ConfigError
-from phist.theory.bounds import outputs_lower_bound
+from phist.theory.bounds import outputs_lower_bound, points_per_side, separated_points
 from phist.theory.geometry import Box, Domain, Floats, check_delta, check_norm, distances
 
 MOST_CANDIDATES = 40_000  # a second or two; a witness is for cases one can look at
@@ -59,11 +59,11 @@ def make_packing(domain: Domain, delta: float, p: float = math.inf) -> Packing:
 
 
 def _grid(box: Box, separation: float) -> Floats:
+    _check_count(separated_points(box, separation, math.inf) or 0)
     sides = [
-        np.linspace(low, high, max(1, math.ceil((high - low) / separation * (1 - 1e-12))))
-        for low, high in zip(box.lower, box.upper, strict=True)
+        np.linspace(low, high, count)
+        for low, high, count in zip(box.lower, box.upper, points_per_side(box, separation), strict=True)
     ]
-    _check_count(math.prod(len(side) for side in sides))
     return np.array(list(product(*sides)))
 
 
@@ -88,4 +88,6 @@ def _taken(candidates: Floats, separation: float, p: float) -> Floats:
 
 def _check_count(count: int) -> None:
     if count > MOST_CANDIDATES:
-        raise ConfigError(f"a packing would look at {count} points, more than {MOST_CANDIDATES}; give a larger delta")
+        raise ConfigError(
+            f"a packing would look at about 10^{math.log10(count):.0f} points, more than {MOST_CANDIDATES}; give a larger delta"
+        )

@@ -65,7 +65,7 @@ def _fit_error(separation: SumSeparation, width: int, steps: int, seed: int) -> 
     for multiset in separation.multisets:
         with torch.no_grad():
             outputs = network(torch.from_numpy((multiset.vectors - center) / scale)).numpy()
-        missed = np.abs(multiset.counts @ outputs - separation.aggregate(multiset))
+        missed = np.abs(multiset.counts @ outputs - np.array(separation.aggregate(multiset), np.float64))
         largest = max(largest, float(missed.max(initial=0.0)))
     return largest
 

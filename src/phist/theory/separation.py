@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from phist.errors import GraphInputError, check_choice
 from phist.theory.geometry import Floats, Ints, check_delta, check_norm
-from phist.theory.labels import separating_entries, separating_labels
+from phist.theory.labels import separating_entries, separating_labels, separating_weights
 from phist.theory.matching import delta_equal
 from phist.theory.multiset import Multiset, check_same_dimension
 from phist.theory.voronoi import Cells, GridCells, count_cells
 
-SumMethod = Literal["entries", "subsets"]
+SumMethod = Literal["entries", "subsets", "weights"]
 Kind = TypeVar("Kind", bound=np.generic)
 
 
@@ -26,10 +26,10 @@ class SumSeparation:
     multisets: tuple[Multiset, ...]
     delta: float
     p: float
+    method: SumMethod
     cells: Cells
     keys: Floats  # (listed cells, ...)
-    images: Ints  # (listed cells, outputs): 0 or 1
-    most_outputs: int
+    images: Ints  # (listed cells, outputs): whole numbers, 0 or 1 unless the method is "weights"
 
     @property
     def outputs(self) -> int:
@@ -40,14 +40,21 @@ class SumSeparation:
         """φ of every row, new vectors included."""
         return look_up(self.cells.keys(vectors), self.keys, self.images, np.zeros(self.outputs, np.int64))  # (rows, outputs)
 
-    def aggregate(self, multiset: Multiset) -> Ints:
-        """sum(𝒳)."""
-        return multiset.counts @ self.phi(multiset.vectors)  # (outputs)
+    def aggregate(self, multiset: Multiset) -> NDArray[np.object_]:
+        """sum(𝒳) in Python's whole numbers, which have no end."""
+        sums: NDArray[np.object_] = multiset.counts.astype(object) @ self.phi(multiset.vectors).astype(object)
+        return sums  # (outputs)
 
     def verify(self) -> bool:
-        """No more outputs than promised, and every two multisets with equal sums are delta-equal, by a verified matching."""
-        sums = np.stack([self.aggregate(multiset) for multiset in self.multisets])
-        return self.outputs <= self.most_outputs and not_confused(self.multisets, sums, self.delta, self.p)
+        """Every two multisets with equal sums are delta-equal, by a verified matching, and φ is no more than the method allows.
+
+        Everything is computed anew from the multisets, φ and the method, in whole numbers.
+        """
+        most = most_sum_outputs(len(self.multisets), self.method)
+        if self.outputs > most or not _allowed(self.images, self.method, len(self.multisets)):
+            return False
+        sums = [self.aggregate(multiset).tolist() for multiset in self.multisets]
+        return not_confused(self.multisets, sums, self.delta, self.p)
 
 
 def separate_by_sum(
@@ -63,7 +70,8 @@ def separate_by_sum(
         delta: precision; 0 tells all different multisets apart.
         method: ``"entries"``: φ is 1 in one cell per output, at most t - 1 outputs, the theorem. ``"subsets"``: an output
             sums a set of cells, and about 2 log2 t of them suffice (`subset_outputs`); fewer than log2 t never do, since t
-            single elements in t cells need t different values of φ.
+            single elements in t cells need t different values of φ. ``"weights"``: φ has whole values from 0 to t(t-1)/2, and
+            one output suffices (`phist.theory.labels`).
 
     >>> separation = separate_by_sum([Multiset([[0.0], [1.0]]), Multiset([[0.0], [2.0]]), Multiset([[1.0], [2.0]])], delta=0.5)
     >>> separation.outputs, separation.verify()
@@ -71,14 +79,19 @@ def separate_by_sum(
     """
     check_choice("method", method, get_args(SumMethod))
     table = restricted_table(multisets, delta, p)
-    count = len(multisets)
+    images = _images(table.counts[:, :-1], method, len(multisets))
+    return SumSeparation(tuple(multisets), float(delta), check_norm(p), method, table.cells, table.keys, images)
+
+
+def most_sum_outputs(count: int, method: SumMethod) -> int:
+    """The outputs with which a method separates any ``count`` multisets.
+
+    >>> [most_sum_outputs(100, method) for method in ("entries", "subsets", "weights")]
+    [99, 12, 1]
+    """
     if method == "entries":
-        images, most = np.eye(len(table.keys), dtype=np.int64), count - 1
-    else:
-        most = subset_outputs(count)
-        labels, _ = separating_labels(table.counts[:, :-1], most, bins=1, discard=True)
-        images = (labels == 0).astype(np.int64)
-    return SumSeparation(tuple(multisets), float(delta), check_norm(p), table.cells, table.keys, images, most)
+        return count - 1
+    return subset_outputs(count) if method == "subsets" else 1
 
 
 def subset_outputs(count: int) -> int:
@@ -89,6 +102,22 @@ def subset_outputs(count: int) -> int:
     """
     pairs = count * (count - 1) // 2
     return 1 + (pairs // 3).bit_length()
+
+
+def _images(counts: Ints, method: SumMethod, count: int) -> Ints:
+    if method == "entries":
+        return np.eye(counts.shape[1], dtype=np.int64)
+    if method == "weights":
+        return separating_weights(counts)[:, None]
+    labels, _ = separating_labels(counts, subset_outputs(count), bins=1, discard=True)
+    return (labels == 0).astype(np.int64)
+
+
+def _allowed(images: Ints, method: SumMethod, count: int) -> bool:
+    """Whether φ has only values that the method speaks of, and with "entries" no output counts two cells."""
+    largest = count * (count - 1) // 2 if method == "weights" else 1
+    within = bool(((images >= 0) & (images <= largest)).all())
+    return within and (method != "entries" or bool((images.sum(axis=0) <= 1).all()))
 
 
 class RestrictedTable(NamedTuple):
@@ -119,18 +148,18 @@ def look_up(found: Floats, keys: Floats, images: NDArray[Kind], otherwise: NDArr
     return table[[place.get(tuple(key), -1) for key in found.tolist()]]
 
 
-def not_confused(multisets: Sequence[Multiset], outputs: Floats | Ints, delta: float, p: float) -> bool:
-    """Whether multisets with equal rows of ``outputs`` are always delta-equal."""
+def not_confused(multisets: Sequence[Multiset], outputs: Sequence[Sequence[int]], delta: float, p: float) -> bool:
+    """Whether multisets with equal ``outputs`` are always delta-equal."""
     return all(
         bool(witness := delta_equal(multisets[first], multisets[second], delta, p)) and witness.verify()
         for first, second in pairs_together(outputs)
     )
 
 
-def pairs_together(outputs: Floats | Ints) -> Iterator[tuple[int, int]]:
+def pairs_together(outputs: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
     """The pairs of equal rows."""
-    seen: dict[bytes, list[int]] = {}
+    seen: dict[tuple[int, ...], list[int]] = {}
     for number, row in enumerate(outputs):
-        alike = seen.setdefault(row.tobytes(), [])
+        alike = seen.setdefault(tuple(row), [])
         yield from ((other, number) for other in alike)
         alike.append(number)
