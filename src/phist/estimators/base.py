@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from phist.engine.choice import Engine, choose_engine
 from phist.engine.computation import Computation, compute
-from phist.errors import ConfigError, GraphInputError, ModelFileError, check_choice
+from phist.errors import ConfigError, DivergenceError, GraphInputError, ModelFileError, check_choice
 from phist.estimators.card import write_card
 from phist.estimators.examples import Array, ClassWeight, as_labelled, describe_data, make_examples, split_off
 from phist.graphs.checkup import Checkup
@@ -162,14 +162,19 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         network = make_network(preset.network, len(self.classes_), seed).to(self._device())
         self.engine_ = choose_engine(self.engine, network, graphs)
         run = _run_name(preset, training, held_out)
-        history = fit_network(
-            network, training, held_out, preset.training,
-            engine=self.engine_, checkpoint=self.checkpoint, run=run, progress=self.progress,
-        )  # fmt: skip
+        self.data_ = describe_data(graphs.with_labels(y))
+        try:
+            history = fit_network(
+                network, training, held_out, preset.training,
+                engine=self.engine_, checkpoint=self.checkpoint, run=run, progress=self.progress,
+            )  # fmt: skip
+        except DivergenceError as error:
+            if error.history is not None and error.history.epochs:  # the model is usable as it was before
+                self._remember(network, preset.training, error.history, seed)
+            raise
         if history.ending == "interrupted":
             warnings.warn(f"training was interrupted; the model is that of epoch {history.best + 1}", stacklevel=3)
         self._remember(network, preset.training, history, seed)
-        self.data_ = describe_data(graphs.with_labels(y))
 
     def _remember(self, network: StructuralNetwork, training: TrainingConfig, history: History, seed: int) -> None:
         self.network_ = network
@@ -281,7 +286,7 @@ def _run_name(preset: Preset, training: Examples, held_out: Examples | None) -> 
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for part in (training, held_out):
         if part is not None:
-            digest.update(part.graphs.fingerprint().encode() + part.targets.tobytes() + part.weights.tobytes())
+            digest.update(part.graphs.fingerprint().encode() + part.targets.tobytes() + part.weights.astype(np.float32).tobytes())
     return digest.hexdigest()
 
 

@@ -7,12 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
+from phist.checks import whole_number
 from phist.errors import ConfigError
 from phist.estimators.features import Features, n_both_levels, n_graph_level
 from phist.estimators.trees import Trees
 
 if TYPE_CHECKING:
     from phist.estimators.base import StructuralEstimator
+
+
+MOST = {"trees": 100_000, "folds": 100}  # each fold is another network to train
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,7 @@ class ForestConfig:
 
     def __post_init__(self) -> None:
         for name in ("trees", "folds"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise ConfigError(f"forest {name}={value!r} was given; a whole number of at least 1 is needed")
+            object.__setattr__(self, name, whole_number(f"forest {name}", getattr(self, name), least=1, most=MOST[name]))
         if not isinstance(self.nodes, bool):
             raise ConfigError(f"forest nodes={self.nodes!r} was given; True or False is needed")
 
@@ -84,7 +86,7 @@ def n_forest_features(estimator: "StructuralEstimator", config: ForestConfig) ->
 def grow_trees(
     features: NDArray[np.float32],
     targets: NDArray[np.int64],
-    weights: NDArray[np.float32],
+    weights: NDArray[np.float64],
     n_classes: int,
     n_trees: int,
     seed: int,

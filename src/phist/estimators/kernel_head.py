@@ -41,7 +41,7 @@ class KernelHead:
 
     @classmethod
     def fit(
-        cls, features: NDArray[np.float32], targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
+        cls, features: NDArray[np.float32], targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int
     ) -> Self:
         """Fit to graphs with such ``features``; of more than `MOST_GRAPHS` to some, drawn by ``seed``."""
         kept = np.flatnonzero(weights > 0)
