@@ -13,8 +13,9 @@ from phist import __version__
 from phist.errors import ConfigError, ModelFileError
 from phist.files import atomic_directory, read_json_object, write_json
 from phist.nn.config import NetworkConfig
-from phist.nn.network import StructuralNetwork
+from phist.nn.network import StructuralNetwork, make_network
 from phist.training.checkpoint import State
+from phist.training.finite import first_non_finite
 from phist.training.history import History
 
 FORMAT = "phist-model"
@@ -119,6 +120,9 @@ def build_network(config: NetworkConfig, n_outputs: int, state: State) -> Struct
             f"the weights do not fit the configuration: {name} has shape {found.get(name, 'none')}, "
             f"{expected.get(name, 'none')} is needed; was one of the two files replaced?"
         )
-    network = StructuralNetwork(config, n_outputs)
+    spoilt = first_non_finite(state)
+    if spoilt is not None:
+        raise ModelFileError(f"the weights {spoilt} are not finite; training diverged: train the model again")
+    network = make_network(config, n_outputs, seed=0)
     network.load_state_dict(state)
     return network.eval()

@@ -34,9 +34,9 @@ class TrainingProgress:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._bar.stop()
 
-    def show(self, epoch: Epoch) -> None:
-        """Advance to the end of ``epoch``."""
+    def show(self, epoch: Epoch, epochs: int) -> None:
+        """Advance to the end of ``epoch``, one of so many."""
         figures = f"loss {epoch.loss:.3f}  train {epoch.accuracy:.1%}"
         if epoch.validation_accuracy is not None:
             figures += f"  validation {epoch.validation_accuracy:.1%}"
-        self._bar.update(self._task, completed=epoch.number + 1, figures=figures)
+        self._bar.update(self._task, completed=epoch.number + 1, total=epochs, figures=figures)
