@@ -4,12 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
-from phist.errors import ConfigError, check_choice
+from phist.checks import whole_number
+from phist.engine.choice import Engine
+from phist.errors import ConfigError, check_choice, shown
 from phist.estimators.base import Head
-from phist.estimators.forest import ForestConfig
+from phist.estimators.forest import ForestConfig, make_forest_config
 from phist.graphs.facts import known_dataset
 from phist.nn.config import NetworkConfig
-from phist.training.config import TrainingConfig
+from phist.nn.sampling import RootSampler
+from phist.training.config import MOST_REALIZATIONS, TrainingConfig
+from phist.training.inference import Inference
+from phist.training.presets import make_preset
 
 PLAIN = ("preset", "engine", "roots", "realizations", "inference", "class_weight")  # the estimator's own, passed on as they are
 TAKEN = {"sampler", "seed"}  # said by ``roots`` and by the study
@@ -28,8 +33,10 @@ class OurOptions:
             raise ConfigError(f"candidates=[] was given; name one or more of {', '.join(get_args(Head))}")
         for head in self.candidates:
             check_choice("candidates", head, get_args(Head))
-        if not isinstance(self.ensemble, int) or self.ensemble < 1:
-            raise ConfigError(f"ensemble={self.ensemble!r} was given; a whole number of at least 1 is needed")
+        whole_number("ensemble", self.ensemble, least=1, most=1000)
+        _check_network(self.estimator.get("network", {}), self.estimator.get("training", {}))
+        make_forest_config(self.estimator.get("forest"))
+        _check_plain(self.estimator)
 
 
 def sort_options(method: str, given: Mapping[str, Any], heads: tuple[Head, ...]) -> OurOptions:
@@ -56,7 +63,29 @@ def sort_options(method: str, given: Mapping[str, Any], heads: tuple[Head, ...])
             known = sorted({*own, *PLAIN, *names["network"], *names["training"], *names["forest"]})
             raise ConfigError(f"{method} has no option {name!r}; choose from {', '.join(known)}")
     plain.setdefault("inference", "sampled")  # as in the paper
-    return OurOptions({**plain, **parts}, given.get("ensemble", 1), tuple(given.get("candidates", heads)))
+    candidates = given.get("candidates", heads)
+    if not isinstance(candidates, list | tuple):
+        raise ConfigError(f"candidates={shown(candidates)} was given; a list of heads is needed")
+    return OurOptions({**plain, **parts}, given.get("ensemble", 1), tuple(candidates))
+
+
+def _check_network(network: Mapping[str, Any], training: Mapping[str, Any]) -> None:
+    """As `fit` would, before anything is run: all presets have two layers, as the default has."""
+    NetworkConfig(**network)
+    waiting = {"selection": "validation-loss"} if "patience" in training else {}
+    TrainingConfig(**{**waiting, **training})
+
+
+def _check_plain(given: Mapping[str, Any]) -> None:
+    if "preset" in given:
+        make_preset(given["preset"])
+    check_choice("engine", given.get("engine", "auto"), get_args(Engine))
+    check_choice("inference", given.get("inference", "auto"), get_args(Inference))
+    whole_number("realizations", given.get("realizations", 1), least=1, most=MOST_REALIZATIONS)
+    if given.get("roots", "all") != "all":
+        RootSampler(count=given["roots"])
+    if given.get("class_weight") not in (None, "balanced") and not isinstance(given["class_weight"], Mapping):
+        raise ConfigError(f'class_weight={shown(given["class_weight"])} was given; use "balanced" or a weight for each label')
 
 
 def preset_of(dataset: str, prefix: str = "") -> str:
