@@ -6,8 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-
-from phist import as_graphset
 from phist.baselines.ours import (
     METHODS,
     Phist,
@@ -19,6 +17,8 @@ from phist.baselines.ours import (
     PhistSum,
     _clearly_best,
 )
+
+from phist import as_graphset
 from phist.errors import ConfigError
 from phist.graphs.generate import make_trees
 from phist.training.loop import Trainer

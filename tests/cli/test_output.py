@@ -170,7 +170,7 @@ def test_a_model_that_cannot_be_saved_can_be_saved_elsewhere_without_training_ag
     assert f"phist fit {data} --out ELSEWHERE --checkpoint {checkpoint}" in result.stderr
     assert not (tmp_path / "m").exists()
 
-    monkeypatch.setattr("phist.training.loop._Trainer.run_epoch", None)  # nothing is trained any more
+    monkeypatch.setattr("phist.training.loop.Trainer.run_epoch", None)  # nothing is trained any more
     result = run("fit", data, "--out", tmp_path / "elsewhere", "--epochs", "2", "--checkpoint", checkpoint)
     assert result.exit_code == 0, result.output
     assert len(StructuralClassifier.load(tmp_path / "elsewhere").history_.epochs) == 2

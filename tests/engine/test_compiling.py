@@ -8,7 +8,7 @@ import pytest
 import torch
 from engine_truth import SMALL, fused_computation, random_graphs, settled_network, some_draws
 
-from phist.engine import compiling, vectors
+from phist.engine import code_cache, compiling, vectors
 from phist.engine.choice import EngineNotice
 from phist.nn.sampling import draw_all
 
@@ -66,7 +66,7 @@ def test_an_empty_folder_is_noticed_without_compiling(tmp_path):
 @pytest.fixture
 def nowhere(monkeypatch):
     """Numba finds no folder to write to."""
-    monkeypatch.setattr(vectors._SourcesCache._impl_class, "_locator_classes", [])
+    monkeypatch.setattr(code_cache.SourcesCache._impl_class, "_locator_classes", [])
 
 
 def test_code_that_cannot_be_kept_is_compiled_all_the_same(nowhere):

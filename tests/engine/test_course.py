@@ -1,9 +1,11 @@
 """Courses: their parts are complete, in order, and small enough."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from phist.engine.course import Course
+from phist.engine.course import Course, scale_weights, shares_of
 from phist.nn.sampling import draw_all
 
 SIZES = np.array([3, 1, 4, 1, 5, 9, 2])
@@ -18,7 +20,7 @@ def course():
         graphs=graphs,
         draws=draw_all(SIZES[graphs]),
         targets=graphs % 2,
-        weights=np.arange(1.0, 8.0, dtype=np.float32),
+        weights=np.arange(1.0, 8.0),
     )
 
 
@@ -48,3 +50,38 @@ def test_weights_of_every_step_make_one(course):
     np.testing.assert_allclose(np.add.reduceat(shares, course.steps[:-1]), 1, rtol=1e-6)
     assert shares[0] / shares[1] == pytest.approx(1 / 2)
     assert shares.dtype == np.float32
+
+
+def test_course_without_idle_steps_keeps_what_belongs_to_the_others(course):
+    weights = np.array([1.0, 0, 0, 0, 3, 4, 0])
+    shorter = replace(course, weights=weights).without_idle_steps()
+    assert shorter.steps.tolist() == [0, 2, 4]
+    assert shorter.rates.tolist() == [0.1, 0.3]
+    assert shorter.graphs.tolist() == [6, 5, 2, 1]
+    assert shorter.targets.tolist() == [0, 1, 0, 1]
+    assert shorter.weights.tolist() == [1, 0, 3, 4]
+    assert np.diff(shorter.draws.ptr).tolist() == [2, 9, 4, 1]
+    assert shorter.draws.nodes.tolist() == [0, 1, *range(9), *range(4), 0]
+
+
+def test_course_whose_steps_all_count_is_kept_as_it_is(course):
+    assert course.without_idle_steps() is course
+
+
+def test_shares_of_an_idle_step_are_zero(course):
+    shares = replace(course, weights=np.array([1.0, 1, 0, 0, 1, 3, 5])).shares_of_weights()
+    assert shares.tolist() == [0.5, 0.5, 0, 0, 0.25, 0.75, 1]
+
+
+@pytest.mark.parametrize("factor", [5e-324, 1e-300, 1e300])
+def test_shares_of_extreme_weights_are_those_of_their_proportion(factor):
+    weights = factor * np.array([1.0, 3, 0, 4])
+    assert shares_of(weights, np.array([0, 2, 4])).tolist() == pytest.approx([0.25, 0.75, 0, 1])
+    assert shares_of(np.array([1e300, 1.5e308, 1.0]), np.array([0, 2, 3])).tolist() == [pytest.approx(1 / 1.5e8), 1, 1]
+
+
+def test_scaling_of_weights_rounds_nothing():
+    weights = np.random.default_rng(0).random(100) * 1e7
+    scaled = scale_weights(weights)
+    assert 1 <= scaled.max() < 2
+    assert np.unique(np.log2(weights / scaled)).tolist() == [23]

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from phist.errors import ConfigError
@@ -31,7 +32,24 @@ def test_configuration_survives_json(config):
     ("options", "message"),
     [
         ({"orders": (3,)}, "differ in length"),
-        ({"orders": (), "channels": ()}, "differ in length"),
+        ({"orders": (), "channels": ()}, "from 1 to 100 layers"),
+        ({"orders": [2] * 10**6, "channels": [2] * 10**6}, "from 1 to 100 layers"),
+        ({"orders": 3}, "orders=3 was given"),
+        ({"orders": "33"}, "orders='33'"),
+        ({"orders": [float("inf"), 3]}, "orders=inf"),
+        ({"channels": (10**9, 3)}, "channels=1000000000"),
+        ({"orders": (60_000, 3), "channels": (60_000, 3)}, "come to .* weights"),
+        ({"bins": 2.5}, "bins=2.5"),
+        ({"bins": True}, "bins=True"),
+        ({"bins": None}, "bins=None"),
+        ({"bins": 10**400}, "bins="),
+        ({"kernel": ["gaussian"]}, "kernel="),
+        ({"kernel_width": float("nan")}, "kernel_width=nan"),
+        ({"learnable_bins": "no"}, "learnable_bins='no'"),
+        ({"standardize": 1}, "standardize=1"),
+        ({"sampler": {"kind": "all"}}, "sampler="),
+        ({"operator_scale": "x"}, "operator_scale='x'"),
+        ({"max_elements": 1e6}, "max_elements="),
         ({"orders": (3, 0)}, "orders=.* at least 1"),
         ({"channels": (0, 3)}, "channels=.* at least 1"),
         ({"bins": 0}, "bins=0"),
@@ -55,6 +73,24 @@ def test_impossible_settings_are_refused_by_name(options, message):
 def test_width_of_a_kernel_must_be_positive():
     with pytest.raises(ConfigError, match="kernel_width=-1"):
         StructuralNetwork(NetworkConfig(kernel_width=-1), 2)
+
+
+def test_numbers_of_numpy_are_taken_and_become_plain_ones():
+    config = NetworkConfig(bins=np.int64(4), orders=np.array([2, 3]), operator_scale=np.float32(0.5))
+    assert json.loads(json.dumps(config.to_dict()))["bins"] == 4
+    assert config.orders == (2, 3)
+
+
+@pytest.mark.parametrize("values", [None, [], 7, "network", {**NetworkConfig().to_dict(), "sampler": []}, {"sampler": {}}])
+def test_something_else_than_a_configuration_is_refused(values):
+    with pytest.raises(ConfigError):
+        NetworkConfig.from_dict(values)
+
+
+def test_messages_do_not_echo_what_is_long():
+    with pytest.raises(ConfigError) as raised:
+        NetworkConfig(kernel="x" * 100_000)
+    assert len(str(raised.value)) < 400
 
 
 def test_unknown_and_missing_names_are_reported():

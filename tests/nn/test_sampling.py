@@ -93,7 +93,13 @@ def test_split_keeps_every_slot_in_order(batch):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"kind": "some"}, "sampler='some'"), ({"count": 0}, "roots=0"), ({"factor": 0.0}, "factor 0.0")]
+    ("options", "message"),
+    [
+        ({"kind": "some"}, "sampler='some'"),
+        ({"count": 0}, "roots=0"),
+        ({"factor": 0.0}, "factor=0.0"),
+        ({"count": 10**9}, "roots=1000000000"),
+    ],
 )
 def test_impossible_samplers_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):

@@ -1,26 +1,32 @@
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from phist.engine.computation import Fused
-from phist.errors import ConfigError, ModelFileError
+from phist import StructuralClassifier
+from phist.engine.computation import Fused, compute
+from phist.errors import ConfigError, DivergenceError, GraphInputError, ModelFileError
+from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
 from phist.nn.sampling import RootSampler
+from phist.training import loop
 from phist.training.checkpoint import load_checkpoint
 from phist.training.config import TrainingConfig
 from phist.training.history import Epoch, History
-from phist.training.loop import Examples, fit_network, weighted_loss
+from phist.training.inference import average_over_roots, embed_nodes
+from phist.training.loop import Examples, Trainer, fit_network, weighted_loss
 
 SMALL = NetworkConfig(channels=(4, 6), bins=4, sampler=RootSampler(count=6))
 
 
 def make_examples(n_graphs=24, seed=0):
     graphs = make_planted_partitions(n_graphs, n_nodes=12, seed=seed)
-    return Examples(graphs.with_labels(None), np.arange(n_graphs) % 2, np.ones(n_graphs, np.float32))
+    return Examples(graphs.with_labels(None), np.arange(n_graphs) % 2, np.ones(n_graphs))
 
 
 def train(config, *, validation=True, network=None, **options):
@@ -141,8 +147,160 @@ def test_epoch_sees_every_graph_once_with_roots_of_its_own(batch_size, monkeypat
 
 def test_weights_of_examples_enter_the_loss():
     logits, targets = torch.tensor([[2.0, 0.0], [0.0, 2.0]]), torch.tensor([0, 0])
-    only_first = weighted_loss(logits, targets, torch.tensor([1.0, 0.0]))
+    only_first = weighted_loss(logits, targets, np.array([1.0, 0.0]))
     assert only_first == pytest.approx(float(torch.nn.functional.cross_entropy(logits[:1], targets[:1])))
+
+
+def test_loss_of_graphs_that_do_not_count_is_zero():
+    assert weighted_loss(torch.tensor([[2.0, 0.0]]), torch.tensor([1]), np.zeros(1)) == 0
+
+
+@pytest.mark.parametrize("engine", ["fused", "reference"])
+def test_steps_in_which_no_graph_counts_are_skipped(engine):
+    """With batches of one graph, those without weight are left out of the epoch altogether."""
+    examples = make_examples(6)
+    weights = np.array([1.0, 0, 1, 0, 1, 1])
+    network = make_network(SMALL, 2, seed=0)
+    fit_network(network, replace(examples, weights=weights), None, TrainingConfig(epochs=2, batch_size=1), engine=engine)
+    state = weights_of(network)
+    assert all(torch.isfinite(tensor).all() for tensor in state.values())
+    assert int(state["graph_standardizer.updates"]) == 2 * 4
+
+
+@pytest.mark.parametrize("engine", ["fused", "reference"])
+@pytest.mark.parametrize("factor", [1e300, 1e-300, 2.0**-1000])
+def test_only_the_proportion_of_extreme_weights_matters(engine, factor):
+    found = []
+    for scale in (1.0, factor):
+        examples = replace(make_examples(), weights=scale * np.resize([1.0, 2.0, 3.5], 24))
+        network = make_network(SMALL, 2, seed=0)
+        history = fit_network(network, examples, None, TrainingConfig(epochs=1), engine=engine)
+        found.append((history.epochs[0].loss, network.head.weight.detach().clone()))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-5)
+    torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-4, atol=1e-6)
+
+
+# Divergence -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["fused", "reference"])
+def test_divergence_is_an_error_that_keeps_the_last_finite_weights(engine, monkeypatch):
+    network, losses, run = make_network(SMALL, 2, seed=0), [], Trainer._train
+
+    def diverge(trainer, number):
+        loss, hits = run(trainer, number)
+        losses.append(weights_of(trainer.network))
+        if number == 2:
+            trainer.network.head.weight.data[0, 0] = float("nan")
+        return loss, hits
+
+    monkeypatch.setattr(Trainer, "_train", diverge)
+    with pytest.raises(DivergenceError, match=r"epoch 3.*lower learning_rate \(0.01\)") as raised:
+        fit_network(network, make_examples(), None, TrainingConfig(epochs=5, learning_rate=0.01), engine=engine)
+    assert_same_weights(weights_of(network), losses[1])
+    assert len(raised.value.history.epochs) == 2
+
+
+def test_a_learning_rate_far_too_high_is_an_error_not_a_model():
+    model = StructuralClassifier(
+        max_epochs=40, learning_rate=1e30, random_state=0, channels=(4, 6), bins=4, roots=6, progress=False,
+        training={"gradient_clip": None, "warmup": 0, "schedule": "constant"},
+    )  # fmt: skip
+    with pytest.raises(DivergenceError, match="lower learning_rate"):
+        model.fit(make_planted_partitions(24, n_nodes=12, seed=0))
+
+
+def test_predictions_by_weights_that_are_not_finite_are_refused():
+    network = make_network(SMALL, 2, seed=0)
+    network.f_node.convolutions[0].weight.data[0] = float("nan")
+    computation = compute(network, make_examples().graphs, "reference")
+    with pytest.raises(DivergenceError, match=r"f_node\.convolutions\.0\.weight"):
+        average_over_roots(computation, "scores", realizations=1, seed=0)
+    with pytest.raises(DivergenceError, match="not finite"):
+        embed_nodes(computation)
+
+
+@pytest.mark.parametrize("weight", [1e-320, 5e-324, 1.7e308])
+@pytest.mark.parametrize("engine", ["fused", "reference"])
+def test_extreme_edge_weights_give_the_scores_of_their_proportion(weight, engine):
+    edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)]
+    plain, extreme = (as_graphset([(5, edges, np.full(5, value))]) for value in (1.0, weight))
+    network = make_network(SMALL, 2, seed=0).eval()
+    found = [
+        average_over_roots(compute(network, graphs, engine), "scores", realizations=1, seed=0, inference="exact")
+        for graphs in (plain, extreme)
+    ]
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-3, atol=1e-4)
+
+
+def test_values_that_are_not_finite_name_their_graph():
+    graphs = as_graphset([(2, [(0, 1)], [1.0]), (2, [(0, 1)], [1e300])])
+    network = make_network(replace(SMALL, convolution="gin"), 2, seed=0)
+    with pytest.raises(GraphInputError, match="values for graph 1 are not finite"):
+        average_over_roots(compute(network, graphs, "reference"), "scores", realizations=1, seed=0)
+
+
+# Time -----------------------------------------------------------------------------------------------------------------
+
+
+def clock(monkeypatch, seconds):
+    """Epochs that take so many seconds each."""
+    ticks = iter(np.concatenate([[0.0], np.cumsum(np.repeat(seconds, 2) * np.tile([1, 0], len(seconds)))]))
+    monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
+
+
+def test_budget_is_planned_from_the_first_epochs_and_annealed_over(monkeypatch):
+    clock(monkeypatch, [3.0] + [1.0] * 200)
+    _, history = train(TrainingConfig(epochs=1000, time_budget=50), validation=False)
+    assert history.timed == 3
+    assert history.planned == 3 + int(0.95 * 45)
+    assert len(history.epochs) == history.planned
+    assert history.ending == "time budget"
+    assert history.epochs[-1].learning_rate < 0.01 * TrainingConfig().learning_rate
+
+
+def test_long_epochs_are_planned_after_the_first(monkeypatch):
+    clock(monkeypatch, [10.0] * 100)
+    _, history = train(TrainingConfig(epochs=1000, time_budget=45), validation=False)
+    assert (history.timed, history.planned, len(history.epochs)) == (1, 4, 4)
+
+
+def test_budgeted_run_ends_with_the_weights_of_as_many_epochs_annealed(monkeypatch):
+    clock(monkeypatch, [1.0] * 100)
+    network, history = train(TrainingConfig(epochs=1000, time_budget=13), validation=False)
+    monkeypatch.undo()
+    plain, _ = train(TrainingConfig(epochs=history.planned), validation=False)
+    assert_same_weights(weights_of(network), weights_of(plain))
+
+
+def test_budget_for_all_epochs_changes_nothing(monkeypatch):
+    clock(monkeypatch, [1.0] * 100)
+    network, history = train(TrainingConfig(epochs=6, time_budget=1000, warmup=0), validation=False)
+    monkeypatch.undo()
+    assert history.ending == "finished" and history.planned == 6
+    assert_same_weights(weights_of(network), weights_of(train(TrainingConfig(epochs=6, warmup=0), validation=False)[0]))
+
+
+def test_budgeted_run_that_was_killed_goes_on_with_its_plan(monkeypatch, tmp_path):
+    config, save = TrainingConfig(epochs=1000, time_budget=13, warmup=0), Trainer.save
+    clock(monkeypatch, [1.0] * 100)
+    whole, history = train(config, validation=False)
+
+    def kill(trainer, path, run):
+        save(trainer, path, run)
+        if len(trainer.history.epochs) == 6:
+            raise RuntimeError("killed")
+
+    clock(monkeypatch, [1.0] * 100)
+    monkeypatch.setattr(Trainer, "save", kill)
+    with pytest.raises(RuntimeError, match="killed"):
+        train(config, validation=False, checkpoint=tmp_path / "run", run="a")
+    monkeypatch.setattr(Trainer, "save", save)
+    clock(monkeypatch, [1.05] * 100)  # slower now; what was planned stays planned
+    resumed, found = train(config, validation=False, checkpoint=tmp_path / "run", run="a")
+    assert (found.planned, found.timed) == (history.planned, history.timed)
+    assert [epoch.learning_rate for epoch in found.epochs] == [epoch.learning_rate for epoch in history.epochs]
+    assert_same_weights(weights_of(whole), weights_of(resumed))
 
 
 def test_history_is_one_json_object_per_line(tmp_path):

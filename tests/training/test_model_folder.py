@@ -87,11 +87,40 @@ def test_weights_of_another_width_are_named_with_both_shapes(folder):
         StructuralClassifier.load(folder)
 
 
-def test_hostile_sizes_are_refused_before_memory_is_taken(folder):
+@pytest.mark.parametrize(
+    ("channels", "message"), [([10**7, 10**7], "channels=10000000"), ([9000, 9000], "do not fit the configuration")]
+)
+def test_hostile_sizes_are_refused_before_memory_is_taken(folder, channels, message):
     config = json.loads((folder / "config.json").read_text())
-    config["network"] |= {"channels": [10**7, 10**7], "orders": [10**6, 10**6]}
+    config["network"] |= {"channels": channels}
     change_config(folder, network=config["network"])
-    with pytest.raises(ModelFileError, match="do not fit the configuration"):
+    with pytest.raises(ModelFileError, match=message):
+        StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize(
+    "network", [[], None, {"orders": [float("inf")]}, {"bins": 2.5}, {"bins": True}, {"sampler": []}, {"sampler": {"count": 10**9}}]
+)
+def test_configuration_of_a_network_that_cannot_be_is_refused(folder, network):
+    whole = json.loads((folder / "config.json").read_text())["network"]
+    change_config(folder, network={**whole, **network} if isinstance(network, dict) else network)
+    with pytest.raises(ModelFileError, match="does not describe a model"):
+        StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(folder, value):
+    state = load_file(folder / "model.safetensors")
+    state["head.weight"][0, 0] = value
+    save_file(state, folder / "model.safetensors")
+    with pytest.raises(ModelFileError, match=r"head\.weight are not finite"):
+        StructuralClassifier.load(folder)
+
+
+def test_a_history_that_never_ends_is_refused(folder):
+    (folder / "history.jsonl").unlink()
+    (folder / "history.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(ModelFileError, match="history"):
         StructuralClassifier.load(folder)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from phist.baselines.feature_cache import computed_once
 from phist.baselines.forests import CHOICE, ForestMethod, Settings
 from phist.baselines.method import Method, Task
-from phist.baselines.options import check_positive, read_options
+from phist.baselines.options import check_above_zero, check_positive, read_options
 from phist.descriptors.profiles import Profile, Scale, degree_profile, edge_profile, histograms
 from phist.descriptors.spectrum import smallest_eigenvalues
 from phist.errors import ConfigError, check_choice
@@ -27,6 +27,8 @@ class ProfileOptions:
 
     def __post_init__(self) -> None:
         check_positive(bins=self.bins, trees=self.trees)
+        if not self.scales:
+            raise ConfigError(f"scales=[] was given; name one or more of {', '.join(get_args(Scale))}")
         for scale in self.scales:
             check_choice("scales", scale, get_args(Scale))
 
@@ -45,8 +47,7 @@ class SpectrumOptions:
 
     def __post_init__(self) -> None:
         check_positive(most=self.most, trees=self.trees)
-        if not self.shares or min(self.shares) <= 0:
-            raise ConfigError(f"shares={self.shares} was given; positive multiples of the mean number of nodes are needed")
+        check_above_zero(shares=self.shares)
 
 
 class _Descriptor(ForestMethod):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.baselines.method import Account, Method, Task
-from phist.baselines.options import check_positive, read_options
-from phist.errors import ConfigError, GraphInputError
+from phist.baselines.options import check_above_zero, check_positive, read_options
+from phist.errors import GraphInputError
 from phist.progress import SlowProgress
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ class GnnOptions:
     def __post_init__(self) -> None:
         check_positive(layers=self.layers, hidden=self.hidden, epochs=self.epochs, patience=self.patience)
         check_positive(batch_size=self.batch_size, halve_every=self.halve_every)
-        if not self.learning_rate > 0:
-            raise ConfigError(f"learning_rate={self.learning_rate} was given; a positive number is needed: the benchmark has 0.01")
+        check_above_zero(learning_rate=self.learning_rate)
 
 
 class GraphNeuralNetwork(Method):

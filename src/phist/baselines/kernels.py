@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.baselines.method import Method, Task
-from phist.baselines.options import check_positive, read_options
-from phist.errors import ConfigError, GraphInputError
+from phist.baselines.options import check_above_zero, check_positive, read_options
+from phist.errors import GraphInputError
 from phist.graphs.graphset import GraphSet
 
 Gram = NDArray[np.float64]
@@ -28,8 +28,7 @@ class KernelOptions:
     penalties: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)  # C, over seven decades
 
     def __post_init__(self) -> None:
-        if not self.penalties or not all(isinstance(penalty, int | float) and penalty > 0 for penalty in self.penalties):
-            raise ConfigError(f"penalties={self.penalties!r} were given; numbers above 0 are needed, at least one")
+        check_above_zero(penalties=self.penalties)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
+from phist.checks import finite_number, whole_number
 from phist.errors import ConfigError
 
 Options = TypeVar("Options")
@@ -26,8 +27,20 @@ def check_positive(**values: Any) -> None:
     """Raise a `ConfigError` unless every value, and every entry of a tuple, is a whole number of at least one."""
     for name, value in values.items():
         entries = value if isinstance(value, tuple) else (value,)
-        if not entries or not all(isinstance(entry, int) and entry >= 1 for entry in entries):
-            raise ConfigError(f"{name}={value!r} was given; whole numbers of at least 1 are needed")
+        if not entries:
+            raise ConfigError(f"{name}=[] was given; whole numbers of at least 1 are needed")
+        for entry in entries:
+            whole_number(name, entry, least=1)
+
+
+def check_above_zero(**values: Any) -> None:
+    """Raise a `ConfigError` unless every value, and every entry of a tuple, is a finite number above zero."""
+    for name, value in values.items():
+        entries = value if isinstance(value, tuple) else (value,)
+        if not entries:
+            raise ConfigError(f"{name}=[] was given; numbers above 0 are needed")
+        for entry in entries:
+            finite_number(name, entry, least=0, above=True)
 
 
 def _settled(value: Any, default: Any) -> Any:

@@ -1,12 +1,13 @@
 """The methods of the study by name: ours, and those that installed packages register by entry point."""
 
+import warnings
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
 from phist.baselines.method import Method
-from phist.errors import ConfigError, check_choice
+from phist.errors import ConfigError, brief, check_choice, shown
 
 GROUP = "phist.methods"  # an entry point's name is the method's, its value the class
 BUILT_IN = (
@@ -25,9 +26,16 @@ def methods() -> dict[str, type[Method]]:
     for module in BUILT_IN:
         known |= {method.name: method for method in import_module(module).METHODS}
     for entry in entry_points(group=GROUP):
-        if entry.name in known:
-            raise ConfigError(f"the entry point {entry.value} registers {entry.name!r}, which is taken; rename it")
-        known[entry.name] = _checked(entry.name, entry.load())
+        try:
+            if entry.name in known:
+                raise ConfigError(f"{entry.name!r} is taken")
+            known[entry.name] = _checked(entry.load())
+        except Exception as error:  # code of others, and no reason to do without all the other methods
+            warnings.warn(
+                f"the method {entry.name!r} of an installed package ({entry.value}) cannot be used: {brief(error)}; update or "
+                "remove that package",
+                stacklevel=2,
+            )
     return known
 
 
@@ -37,7 +45,7 @@ def make_method(name: str, **options: Any) -> Method:
     return methods()[name](**options)
 
 
-def _checked(name: str, method: Any) -> type[Method]:
+def _checked(method: Any) -> type[Method]:
     if not (isinstance(method, type) and issubclass(method, Method)):
-        raise ConfigError(f"the entry point {name!r} names {method!r}; a subclass of phist.baselines.method.Method is needed")
+        raise ConfigError(f"it is {shown(method)}; a subclass of phist.baselines.method.Method is needed")
     return method

@@ -20,7 +20,7 @@ from phist.cli.options import (
     use_engine,
     use_threads,
 )
-from phist.cli.places import check_file_place
+from phist.cli.output_checks import check_file_place
 from phist.cli.predict import Exact
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from phist.engine.notices import EngineNotice
 from phist.errors import ConfigError, check_choice
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
@@ -13,10 +14,6 @@ from phist.nn.network import StructuralNetwork
 
 Engine = Literal["auto", "fused", "reference"]
 _said: WeakKeyDictionary[StructuralNetwork, set[str]] = WeakKeyDictionary()  # a network is used many times, and told of once
-
-
-class EngineNotice(UserWarning):
-    """Said once: the fused engine does not cover a network, and the reference computes it; or its code cannot be kept."""
 
 
 def uncovered(config: NetworkConfig) -> str | None:

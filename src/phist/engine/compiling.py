@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from phist.engine.budget import needs
-from phist.engine.choice import EngineNotice
 from phist.engine.course import Course
 from phist.engine.function import FusedNetwork
+from phist.engine.notices import EngineNotice
 from phist.engine.share import run_share
 from phist.graphs.convert import as_graphset
 from phist.nn.config import NetworkConfig
@@ -36,9 +36,9 @@ def is_compiled() -> bool:
 
 
 def _is_on_disk(part: Any) -> bool:
-    stored = part._cache
-    _, *wanted = stored._index_key(None, part.targetctx.codegen())  # all but the types of the arguments, which never change
-    return any(key[1:] == tuple(wanted) for key in stored._cache_file._load_index())
+    _, *wanted = part._cache._index_key(None, part.targetctx.codegen())
+    found: bool = part._cache.holds(tuple(wanted))
+    return found
 
 
 @cache

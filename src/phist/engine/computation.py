@@ -13,14 +13,16 @@ from torch.nn import functional as F
 
 from phist.engine.choice import choose_engine
 from phist.engine.compiling import prepare
-from phist.engine.course import Course
+from phist.engine.course import Course, scale_weights
 from phist.engine.function import FusedNetwork
+from phist.engine.torch_threads import openmp_limit
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
 from phist.nn.network import StructuralNetwork
 from phist.nn.sampling import Draws, Roots, Views
 
 Positions = NDArray[np.int64]
+Weights = NDArray[np.floating[Any]]
 
 
 class Computation(ABC):
@@ -38,12 +40,12 @@ class Computation(ABC):
         scores: Tensor = self.network.head(self.graph_embeddings(chosen, draws))
         return scores
 
-    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: NDArray[np.float32]) -> tuple[float, int]:
+    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
         """Cross entropy of the chosen graphs and the number of hits; leaves the gradients in the parameters."""
         device = next(self.network.parameters()).device
         labels = torch.from_numpy(targets).to(device)
         scores = self.scores(chosen, draws)
-        loss = weighted_loss(scores, labels, torch.from_numpy(weights).to(device))
+        loss = weighted_loss(scores, labels, weights)
         self.network.zero_grad(set_to_none=True)
         loss.backward()
         return float(loss.detach()), int((scores.argmax(1) == labels).sum())
@@ -144,7 +146,7 @@ class Fused(Computation):
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
         return self.fused.mean_embeddings(self.plan, chosen, views)
 
-    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: NDArray[np.float32]) -> tuple[float, int]:
+    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
         return self.fused.learn(self.plan, chosen, draws, targets, weights)
 
     def train(self, course: Course, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
@@ -158,12 +160,8 @@ class Fused(Computation):
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Torch's own operations are too small here to share out, and its waiting threads would take the engine's time."""
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
+        with openmp_limit():
             yield
-        finally:
-            torch.set_num_threads(threads)
 
     def batches(self, roots: Any) -> Iterator[Positions]:
         """Graphs as they come; a single one of any size is taken in turns by the engine itself."""
@@ -177,7 +175,9 @@ def compute(network: StructuralNetwork, graphs: GraphSet, engine: str = "auto") 
     return kinds[choose_engine(engine, network, graphs)](network, graphs)
 
 
-def weighted_loss(scores: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """Cross entropy, the mean over graphs weighted by what each counts."""
+def weighted_loss(scores: Tensor, targets: Tensor, weights: Weights) -> Tensor:
+    """Cross entropy, the mean over graphs weighted by what each counts; zero where none counts."""
     losses = F.cross_entropy(scores, targets, reduction="none")
-    return (weights * losses).sum() / weights.sum()
+    scaled = torch.from_numpy(scale_weights(weights)).to(losses)
+    total = scaled.sum()
+    return (scaled * losses).sum() / torch.where(total > 0, total, 1)

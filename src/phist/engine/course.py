@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phist.graphs.arrays import starts_of
 from phist.nn.sampling import Draws
 
 
@@ -18,7 +20,7 @@ class Course:
     graphs: NDArray[np.int64]  # by their positions in a set
     draws: Draws
     targets: NDArray[np.int64]  # (graphs): their classes
-    weights: NDArray[np.float32]  # (graphs): what each counts
+    weights: NDArray[np.float64]  # (graphs): what each counts
 
     def part(self, begin: int, end: int) -> "Course":
         """Some consecutive steps."""
@@ -38,8 +40,39 @@ class Course:
             yield self.part(begin, end)
             begin = end
 
+    def without_idle_steps(self) -> "Course":
+        """Without the steps in which no graph counts: they have no loss to follow."""
+        sizes = np.diff(self.steps)
+        kept = np.maximum.reduceat(self.weights, self.steps[:-1]) > 0
+        if kept.all():
+            return self
+        own = np.repeat(kept, sizes)
+        return Course(
+            starts_of(sizes[kept]), self.rates[kept], self.graphs[own], self.draws.select(own), self.targets[own],
+            self.weights[own],
+        )  # fmt: skip
+
     def shares_of_weights(self) -> NDArray[np.float32]:
         """What each graph counts for in its step."""
-        totals = np.add.reduceat(self.weights, self.steps[:-1])
-        shares: NDArray[np.float32] = self.weights / np.repeat(totals, np.diff(self.steps))
-        return shares
+        return shares_of(self.weights, self.steps)
+
+
+def shares_of(weights: NDArray[np.float64], steps: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The part of each weight in the sum of its step; zeros in a step in which all weights are zero."""
+    sizes, begins = np.diff(steps), steps[:-1]
+    scaled = _scale(weights, np.repeat(np.maximum.reduceat(weights, begins), sizes)).astype(np.float32)
+    totals = np.add.reduceat(scaled, begins)
+    shares: NDArray[np.float32] = scaled / np.repeat(np.where(totals > 0, totals, np.float32(1)), sizes)
+    return shares
+
+
+def scale_weights(weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Weights in the same proportion, the largest between 1 and 2, so that no later sum, product or cast leaves its range."""
+    return _scale(weights.astype(np.float64), weights.max(initial=0))
+
+
+def _scale(weights: NDArray[np.float64], largest: Any) -> NDArray[np.float64]:
+    """By a power of two, which rounds nothing."""
+    exponents = np.where(largest > 0, np.frexp(largest)[1] - 1, 0)
+    scaled: NDArray[np.float64] = np.ldexp(weights, -exponents)
+    return scaled

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from phist.engine.budget import KEPT, needs
-from phist.engine.course import Course
+from phist.engine.course import Course, shares_of
 from phist.engine.fused import Pass
 from phist.engine.memory import PHASES, Memory, make_memory
 from phist.engine.optimizer import AdamWState, Descent, no_descent
@@ -21,13 +21,13 @@ from phist.engine.shape import Network, Standardizer, shape_of
 from phist.engine.share import BACKWARD, FORWARD, LEARN, TRAIN, Movement, run_share
 from phist.engine.statistics import Statistics, learn_graphs, learn_nodes, no_running
 from phist.engine.threads import run_shares, share_out
+from phist.engine.torch_threads import MOST_THREADS, thread_budget
 from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
 from phist.nn.sampling import Draws, Views
 
 Array = NDArray[Any]
-MOST_THREADS = 64
 ROWS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
 SPARE_SHARES = 4  # of every step in training, done by the thread that is ready first
 SPARE_PAYS = 0.5  # rows of a root in a step for each parameter, whose gradient every share has for itself
@@ -43,7 +43,7 @@ class FusedNetwork:
         self.network = network
         self.shape = shape_of(network)
         self.channels = network.config.channels
-        self.threads = min(torch.get_num_threads(), MOST_THREADS)  # the budget that torch was given is the engine's
+        self.threads = thread_budget()
         self.most_places = max(1, network.config.max_elements // self.shape.widest)
         self.clocks = np.zeros((MOST_THREADS, 0), np.int64)  # of each thread, by phase
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
@@ -211,7 +211,7 @@ class _Call:
         """Loss, hits and every thread's gradients."""
         first = self.settle_first()
         self._open(keep=True)
-        self._teach(targets, weights / weights.sum())
+        self._teach(targets, shares_of(weights.astype(np.float64), np.array([0, len(weights)])))
         self._run(LEARN)
         self._close()
         self._learn_statistics(first)

@@ -1,13 +1,15 @@
 """Plans: everything about a set of graphs that does not change from step to step, worked out once."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phist.engine.twins import merge_twins, twin_classes
-from phist.engine.vectors import compiled
+from phist.engine.vectors import compiled, inner
 from phist.graphs.graphset import GraphSet
+from phist.nn.batch import LEAST_DEGREE, LEAST_EXPONENT
 
 BALL_PAYS = 0.6  # a ball with more of the rows than this costs less when computed whole
 PROBES = 8  # roots per graph whose balls are measured
@@ -87,17 +89,30 @@ def _within_graphs(ptr: Array, indptr: Array) -> tuple[Array, Array]:
 def scaled_laplacian(indptr: Any, indices: Any, weights: Any, node_ptr: Any, scale: float) -> Any:
     """The entries of scale·(L - I), graph by graph."""
     inverse_root = np.zeros(len(indptr) - 1)
-    for node in range(len(indptr) - 1):
-        degree = weights[indptr[node] : indptr[node + 1]].sum()
-        if degree > 0:
-            inverse_root[node] = np.sqrt(1 / degree)
     values = np.empty(len(indices), np.float32)
     for graph in range(len(node_ptr) - 1):
-        first = node_ptr[graph]
-        for node in range(first, node_ptr[graph + 1]):
+        first, last = node_ptr[graph], node_ptr[graph + 1]
+        factor = _weight_factor(weights[indptr[first] : indptr[last]])
+        for node in range(first, last):
+            degree = 0.0
             for arc in range(indptr[node], indptr[node + 1]):
-                values[arc] = -scale * inverse_root[node] * weights[arc] * inverse_root[first + indices[arc]]
+                degree += weights[arc] * factor
+            if degree >= LEAST_DEGREE:
+                inverse_root[node] = np.sqrt(1 / degree)
+        for node in range(first, last):
+            for arc in range(indptr[node], indptr[node + 1]):
+                values[arc] = -scale * inverse_root[node] * (weights[arc] * factor) * inverse_root[first + indices[arc]]
     return values
+
+
+@inner
+def _weight_factor(weights: Any) -> float:
+    """The power of four that brings the largest weight near one, as in `Batch`: sums and inverses of weights stay in range."""
+    largest = 0.0
+    for weight in weights:
+        largest = max(largest, weight)
+    exponent = max(math.frexp(largest)[1], LEAST_EXPONENT)
+    return math.ldexp(1.0, -(exponent - exponent % 2))
 
 
 @compiled

@@ -9,8 +9,6 @@ import math
 import operator
 from collections.abc import Callable
 from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -18,10 +16,11 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.caching import FunctionCache
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import lower_builtin, models, register_model
+
+from phist.engine.code_cache import SourcesCache
 
 LANES = 16  # widths are padded with zeros to a multiple of this
 FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
@@ -37,20 +36,11 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return numba_intrinsic(function)
 
 
-class _SourcesCache(FunctionCache):
-    """Numba's files of compiled code, out of date when any source of the engine changes: it looks at one function's own only."""
-
-    digest = sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
-
-    def _index_key(self, signature: Any, codegen: Any) -> Any:
-        return (*super()._index_key(signature, codegen), self.digest)  # type: ignore[no-untyped-call]
-
-
 def compiled(function: Function) -> Function:
     """Compile a function that Python calls, and keep it on disk, where there is a place to keep it."""
     result = numba.njit(**_OPTIONS)(function)
     with suppress(RuntimeError):  # neither beside the sources nor at home may anything be written: memory must do
-        result._cache = _SourcesCache(function)  # type: ignore[no-untyped-call]
+        result._cache = SourcesCache(function)
     return result  # type: ignore[no-any-return]
 
 

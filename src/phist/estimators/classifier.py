@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -211,6 +212,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     def _fit_preset(self, examples: Examples, validation: tuple[Any, Any] | None) -> None:
         """One network on all graphs, or all but those that select the epoch."""
         preset = resolve(make_preset(self.preset, examples.graphs), self.network, self.training)
+        if self.time_budget is not None:
+            preset = replace(preset, training=replace(preset.training, time_budget=self.time_budget))
         if validation is not None:
             held_out: Examples | None = make_examples(*as_labelled(*validation), self.classes_, class_weight=self.class_weight)
             training = examples

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.class_weight import compute_class_weight
 
-from phist.errors import GraphInputError
+from phist.engine.course import scale_weights
+from phist.errors import ConfigError, GraphInputError
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
@@ -39,12 +40,12 @@ def make_examples(
 ) -> Examples:
     """Graphs with the number of each one's class in ``classes`` and its weight."""
     targets = _class_numbers(y, classes)
-    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if weights.shape != (len(y),) or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
-        raise GraphInputError(f"sample_weight must be {len(y)} finite numbers >= 0, not all of them 0")
+    weights = np.ones(len(y)) if sample_weight is None else _sample_weights(sample_weight, len(y))
     if class_weight is not None:
-        weights = weights * _weights_of_classes(targets, classes, class_weight)[targets]
-    return Examples(graphs.with_labels(None), targets, weights.astype(np.float32))
+        weights = scale_weights(weights * scale_weights(_weights_of_classes(targets, classes, class_weight))[targets])
+    if not weights.any():
+        raise GraphInputError("class_weight and sample_weight together leave every graph with weight 0; raise one of them")
+    return Examples(graphs.with_labels(None), targets, weights)
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples | None]:
@@ -55,7 +56,14 @@ def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Ex
         return examples, None
     splitter = StratifiedShuffleSplit(1, test_size=set_aside, random_state=seed)
     kept, aside = next(splitter.split(np.zeros(len(examples.targets)), examples.targets))
-    return examples.part(np.sort(kept)), examples.part(np.sort(aside))
+    parts = examples.part(np.sort(kept)), examples.part(np.sort(aside))
+    for part, purpose in zip(parts, ("training", "validation"), strict=True):
+        if not part.weights.any():
+            raise GraphInputError(
+                f"all {len(part.targets)} graphs chosen for {purpose} have weight 0; give more graphs a positive weight, "
+                "or pass validation graphs of your own"
+            )
+    return parts
 
 
 def describe_data(graphs: GraphSet) -> dict[str, Any]:
@@ -81,9 +89,38 @@ def _class_numbers(y: Array, classes: Array) -> NDArray[np.int64]:
     return np.array([number_of[label] for label in y.tolist()], dtype=np.int64)
 
 
-def _weights_of_classes(targets: NDArray[np.int64], classes: Array, class_weight: ClassWeight) -> Array:
-    numbered: Any = class_weight
+def _sample_weights(sample_weight: Any, count: int) -> NDArray[np.float64]:
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        weights = np.empty(0)
+    if weights.shape != (count,) or not _are_weights(weights) or not weights.any():
+        raise GraphInputError(f"sample_weight must be {count} finite numbers >= 0, not all of them 0")
+    return scale_weights(weights)
+
+
+def _are_weights(values: NDArray[np.float64]) -> bool:
+    return bool((np.isfinite(values) & (values >= 0)).all())
+
+
+def _weights_of_classes(targets: NDArray[np.int64], classes: Array, class_weight: ClassWeight) -> NDArray[np.float64]:
     if isinstance(class_weight, Mapping):
-        numbered = {number: float(class_weight.get(label, 1.0)) for number, label in enumerate(classes.tolist())}
-    weights: Array = compute_class_weight(numbered, classes=np.arange(len(classes)), y=targets)
+        return _given_class_weights(classes.tolist(), class_weight)
+    if class_weight != "balanced":
+        raise ConfigError(f'class_weight={class_weight!r:.60} was given; use "balanced", a weight for each label, or None')
+    weights, present = np.zeros(len(classes)), np.unique(targets)
+    weights[present] = compute_class_weight("balanced", classes=present, y=targets)
+    return weights
+
+
+def _given_class_weights(labels: list[Any], class_weight: Mapping[Hashable, float]) -> NDArray[np.float64]:
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown:
+        raise ConfigError(f"class_weight has a weight for {unknown[0]!r:.60}, which is no label; labels are {labels!r:.120}")
+    try:
+        weights = np.array([float(class_weight.get(label, 1.0)) for label in labels])
+    except (TypeError, ValueError, OverflowError):
+        weights = np.full(1, np.nan)
+    if not _are_weights(weights):
+        raise ConfigError(f"class_weight={dict(class_weight)!r:.120} was given; weights must be finite numbers >= 0")
     return weights

@@ -111,7 +111,7 @@ class Trees:
 def grow_trees(
     rows: NDArray[Any],
     targets: NDArray[np.int64],
-    weights: NDArray[np.float32],
+    weights: NDArray[np.float64],
     n_classes: int,
     n_trees: int,
     seed: int,

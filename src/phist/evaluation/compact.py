@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-UNIT, FINE_UNIT = 10**5, 10**8  # probabilities are written as whole numbers of such parts: five digits, or eight
+from phist.checks import whole_number
+from phist.errors import ConfigError
+from phist.evaluation.record_schema import FINE_UNIT, UNIT
+
 MERGED = 0.05  # the share of different values that five digits may make equal; ranks, and so ROC-AUC, hardly notice
 DIGITS = 5  # significant digits of any other figure
+MOST_ROWS, MOST_COLUMNS = 1_000_000, 100  # of a history: a count in a file is not believed beyond it
 
 Rows = list[dict[str, Any]]
 
@@ -44,6 +48,8 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def rows_of(columns: Mapping[str, Any]) -> Rows:
     """The inverse of `columns_of`; a value that a row lacks comes back as ``None``."""
+    if len(columns) > MOST_COLUMNS:
+        raise ConfigError(f"a history of {len(columns):,} columns was given; at most {MOST_COLUMNS:,} are possible")
     lists = [_stretched(values) for values in columns.values()]
     return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
 
@@ -93,5 +99,6 @@ def _squeezed(values: list[Any]) -> Any:
 def _stretched(values: Any) -> list[Any]:
     if not isinstance(values, Mapping):
         return list(values)
-    first, step, count = values["first"], values["step"], values["count"]
+    first, step = values["first"], values["step"]
+    count = whole_number("count", values["count"], least=0, most=MOST_ROWS)
     return [first + step * number for number in range(count)] if step else [first] * count

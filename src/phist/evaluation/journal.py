@@ -10,7 +10,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from phist.errors import OutputError
+from phist.errors import OutputError, brief
 from phist.files import atomic_path
 
 Line = dict[str, Any]
@@ -123,11 +123,23 @@ def _parse(path: Path, content: bytes, parse: Callable[[Line], Entry]) -> Conten
     problems: list[Problem] = []
     for number, text in enumerate(content.splitlines(), start=1):
         try:
-            entries.append(parse(json.loads(text)))
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            entries.append(parse(_loads(text)))
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
             problems.append(Problem(path, number, f"cannot be used: {_fault(error)}"))
     return Contents(entries, problems)
 
 
+def _loads(text: bytes) -> Any:
+    """Strict JSON: what Python reads besides, NaN and halves of characters, cannot be written again."""
+    content = json.loads(text, parse_constant=_refuse)
+    if b"\\u" in text:
+        json.dumps(content, ensure_ascii=False).encode()
+    return content
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it has {constant} for a number")
+
+
 def _fault(error: Exception) -> str:
-    return "it is torn or damaged" if isinstance(error, json.JSONDecodeError) else f"{type(error).__name__} {error}"
+    return "it is torn or damaged" if isinstance(error, json.JSONDecodeError) else brief(f"{type(error).__name__} {error}")

@@ -15,6 +15,7 @@ from phist.errors import GraphInputError
 from phist.evaluation.cell import Cell
 from phist.evaluation.compact import columns_of, pack_probabilities, plain, rows_of, unpack_probabilities
 from phist.evaluation.journal import Line, Problem, append_line, read_journal, repair_journal
+from phist.evaluation.record_schema import check_line
 from phist.metrics import compute_metric
 
 Status = Literal["ok", "failed", "skipped"]
@@ -105,7 +106,8 @@ class Record:
 
     @classmethod
     def from_line(cls, line: Line) -> Self:
-        """The inverse of `to_line`."""
+        """The inverse of `to_line`; a line of another form is a `ConfigError` or another `ValueError`."""
+        check_line(line)
         content = {name: value for name, value in line.items() if name not in ("hash", "label")}
         content["cell"] = Cell.from_dict(line["cell"], line["label"])
         if content["cell"].hash != line["hash"]:
@@ -161,7 +163,7 @@ def repair_records(folder: str | Path) -> list[Problem]:
 
 
 def _journals(folder: Path) -> list[Path]:
-    return sorted(folder.glob(f"*/*{SUFFIX}"))
+    return sorted(path for path in folder.glob(f"*/*{SUFFIX}") if path.is_file())
 
 
 def _latest(records: Iterable[Record]) -> list[Record]:

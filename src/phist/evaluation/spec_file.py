@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from phist.baselines import registry
-from phist.errors import ConfigError, PhistError, check_choice
+from phist.errors import ConfigError, PhistError, brief, check_choice, shown
 from phist.evaluation.cell import PROTOCOLS, Protocol
 from phist.evaluation.spec import Dataset, Options, Run, Spec
 from phist.evaluation.splits import count_folds
@@ -43,14 +43,16 @@ def read_spec(path: str | Path) -> Spec:
     ``method`` the name of the method that the label stands for. Of options that contradict each other the more special one holds.
     """
     path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ConfigError(f"{path} is no regular file; give the TOML file that describes the study")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"there is no study {path}; give the TOML file that describes one") from error
     except IsADirectoryError as error:
         raise ConfigError(f"{path} is a folder; give the TOML file that describes the study, such as {path}.toml") from error
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read as TOML: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} cannot be read as TOML: {brief(error)}") from error
     try:
         return parse_spec(content, path.parent)
     except ConfigError as error:
@@ -155,9 +157,9 @@ def _check_runs(runs: Collection[Run]) -> None:
         try:
             json.dumps(run.options, allow_nan=False)  # a record keeps them, and dates and infinities are not JSON
             registry.make_method(run.method, **run.options)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise ConfigError(
-                f"{run.label} on {run.dataset.name} does not take its options {dict(run.options)}: {error}"
+                f"{run.label} on {run.dataset.name} does not take its options {shown(dict(run.options))}: {brief(error, 300)}"
             ) from error
     for (label, name), count in Counter((run.label, run.dataset.name) for run in runs).items():
         if count > 1:

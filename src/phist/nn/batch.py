@@ -12,6 +12,8 @@ from phist.graphs.graphset import GraphSet
 from phist.nn.operator import SparseOperator
 
 OperatorKind = Literal["laplacian", "random-walk", "adjacency", "mean"]
+LEAST_DEGREE = float(np.finfo(np.float64).tiny)  # in units of a graph's largest weight; below it an inverse has no double
+LEAST_EXPONENT = -1020  # of a weight; for a smaller one the factor itself would have no double
 
 
 @dataclass(frozen=True)
@@ -77,15 +79,23 @@ class Batch:
                 'set operator="random-walk", or read them with directed="symmetrise"'
             )
         rows = torch.repeat_interleave(torch.arange(self.n_nodes, device=self.device), self.row_ptr.diff())
-        degrees = torch.zeros(self.n_nodes, device=self.device, dtype=torch.float64).index_add_(0, rows, self.weights)
-        inverse = torch.where(degrees > 0, 1 / degrees, 0)
+        weights = self._scaled_weights(self.graph_of[rows])
+        degrees = torch.zeros(self.n_nodes, device=self.device, dtype=torch.float64).index_add_(0, rows, weights)
+        inverse = torch.where(degrees >= LEAST_DEGREE, 1 / degrees, 0)
         if kind == "laplacian":
-            values = -scale * inverse.sqrt()[rows] * self.weights * inverse.sqrt()[self.neighbors]
+            values = -scale * inverse.sqrt()[rows] * weights * inverse.sqrt()[self.neighbors]
         elif kind == "random-walk":
-            values = -scale * inverse[rows] * self.weights
+            values = -scale * inverse[rows] * weights
         elif kind == "mean":
-            values = inverse[rows] * self.weights
+            values = inverse[rows] * weights
         else:
             values = self.weights
         symmetric = kind == "laplacian" or (kind == "adjacency" and not self.directed)
         return SparseOperator(self.row_ptr, self.neighbors, values.to(self.dtype), symmetric)
+
+    def _scaled_weights(self, graph_of_arc: Tensor) -> Tensor:
+        """Each graph's weights times a power of four, so that their sums and inverses stay in range; it rounds nothing."""
+        largest = self.weights.new_zeros(self.n_graphs).scatter_reduce_(0, graph_of_arc, self.weights, "amax")
+        exponents = torch.frexp(largest).exponent.clamp(min=LEAST_EXPONENT)
+        factors = torch.ldexp(torch.ones_like(largest), -(exponents - exponents % 2))
+        return self.weights * factors[graph_of_arc]

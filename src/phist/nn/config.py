@@ -1,9 +1,12 @@
 """NetworkConfig: every choice that shapes the network, with its reason beside it."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from itertools import islice
 from typing import Any, Literal, Self, get_args
 
-from phist.errors import ConfigError, check_choice
+from phist.checks import finite_number, truth_value, whole_number
+from phist.errors import ConfigError, check_choice, shown
 from phist.nn.convolution import CONVOLUTIONS, SpectralOperator
 from phist.nn.kernels import KERNELS
 from phist.nn.normalization import Statistics
@@ -11,6 +14,9 @@ from phist.nn.sampling import RootSampler
 
 AggregationKind = Literal["histogram", "sum", "mean", "max"]
 HistogramKind = Literal["count", "density"]
+MOST_LAYERS = 100
+MOST_PER_LAYER = 1 << 16  # terms, channels, bins
+MOST_WEIGHTS = 1 << 28  # a gigabyte in single precision
 
 
 @dataclass(frozen=True)
@@ -55,18 +61,18 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         for name in ("orders", "channels"):
-            object.__setattr__(self, name, tuple(int(value) for value in getattr(self, name)))
-        if not self.orders or len(self.orders) != len(self.channels):
+            self._set(name, _sizes_of_layers(name, getattr(self, name)))
+        if len(self.orders) != len(self.channels):
             raise ConfigError(f"orders={self.orders} and channels={self.channels} differ in length; give one of each per layer")
-        for name in ("orders", "channels"):
-            if min(getattr(self, name)) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)} must all be at least 1")
-        if self.bins < 1:
-            raise ConfigError(f"bins={self.bins} was given; a histogram needs at least 1")
-        if not 0 < self.operator_scale <= 1:
-            raise ConfigError(f"operator_scale={self.operator_scale} was given; it must lie in (0, 1]")
-        if self.max_elements < 1:
-            raise ConfigError(f"max_elements={self.max_elements} was given; it must be at least 1")
+        self._set("bins", whole_number("bins", self.bins, least=1, most=MOST_PER_LAYER))
+        self._set("max_elements", whole_number("max_elements", self.max_elements, least=1, most=2**40))
+        self._set("kernel_width", finite_number("kernel_width", self.kernel_width, least=0, above=True))
+        self._set("operator_scale", finite_number("operator_scale", self.operator_scale, least=0, most=1, above=True))
+        for name in ("learnable_bins", "append_moments", "standardize"):
+            self._set(name, truth_value(name, getattr(self, name)))
+        if not isinstance(self.sampler, RootSampler):
+            raise ConfigError(f"sampler={shown(self.sampler)} was given; a RootSampler is needed")
+        self._check_size()
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("convolution", self.convolution, CONVOLUTIONS)
         check_choice("aggregation", self.aggregation, get_args(AggregationKind))
@@ -75,15 +81,43 @@ class NetworkConfig:
         check_choice("statistics", self.statistics, get_args(Statistics))
         check_choice("operator", self.operator, get_args(SpectralOperator))
 
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_size(self) -> None:
+        """Whether both levels have a size that fits into memory, before anybody asks for it."""
+        weights = 0
+        for first in (1, self.channels[-1] * self.bins):
+            widths = (first, *self.channels)
+            weights += sum(order * before * after for order, before, after in zip(self.orders, widths, self.channels, strict=False))
+        if weights > MOST_WEIGHTS:
+            raise ConfigError(
+                f"orders={shown(self.orders)}, channels={shown(self.channels)} and bins={self.bins} come to {weights:,} weights; "
+                f"at most {MOST_WEIGHTS:,} are possible: take fewer or smaller layers"
+            )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
+    def from_dict(cls, values: Any) -> Self:
         """The inverse of `to_dict`; unknown or missing names are an error that says which."""
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"the network's configuration is {shown(values)}; an object is needed")
         known = {item.name for item in fields(cls)}
         if values.keys() != known:
             unknown, missing = sorted(values.keys() - known), sorted(known - values.keys())
-            raise ConfigError(f"the network's configuration does not fit this version: unknown {unknown}, missing {missing}")
-        return cls(**{**values, "sampler": RootSampler(**values["sampler"])})
+            raise ConfigError(
+                f"the network's configuration does not fit this version: unknown {shown(unknown)}, missing {shown(missing)}"
+            )
+        return cls(**{**values, "sampler": RootSampler.from_dict(values["sampler"])})
+
+
+def _sizes_of_layers(name: str, values: Any) -> tuple[int, ...]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ConfigError(f"{name}={shown(values)} was given; a whole number for each layer is needed, such as (3, 3)")
+    sizes = tuple(islice(values, MOST_LAYERS + 1))
+    if not 1 <= len(sizes) <= MOST_LAYERS:
+        raise ConfigError(f"{name}={shown(values)} was given; from 1 to {MOST_LAYERS} layers are possible")
+    return tuple(whole_number(name, size, least=1, most=MOST_PER_LAYER) for size in sizes)

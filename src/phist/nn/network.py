@@ -10,6 +10,7 @@ from phist.nn.config import HistogramKind, NetworkConfig
 from phist.nn.convolution import make_convolution
 from phist.nn.functional import impulses
 from phist.nn.histogram import Aggregation, MaxAggregation, MeanAggregation, ProjectiveHistogram, SumAggregation
+from phist.nn.initialization import DrawingFrom
 from phist.nn.normalization import Moments, MultisetNorm, RunningStandardizer, merge_moments
 from phist.nn.sampling import Roots
 
@@ -65,7 +66,7 @@ class StructuralEmbedding(nn.Module):
 class StructuralNetwork(nn.Module):
     """f_node on the impulses of sampled roots, f_graph on their embeddings, and a linear head (section 3).
 
-    Parameters are drawn from torch's generator; fork and seed it around the constructor, or use `make_network`.
+    Parameters are drawn from torch's generator; `make_network` draws them from a seed.
 
     Args:
         config: the network's shape.
@@ -128,9 +129,8 @@ class StructuralNetwork(nn.Module):
 
 
 def make_network(config: NetworkConfig, n_classes: int, seed: int) -> StructuralNetwork:
-    """A network whose parameters depend on ``seed`` only; torch's own generator is left as it was."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    """A network whose parameters depend on ``seed`` only; torch's own generator is neither read nor moved."""
+    with DrawingFrom(torch.Generator().manual_seed(seed)):
         return StructuralNetwork(config, n_classes)
 
 

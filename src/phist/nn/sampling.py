@@ -1,19 +1,22 @@
 """Which nodes are roots: the source of randomness that regularises training (section 3.2)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.errors import ConfigError, check_choice
+from phist.checks import finite_number, whole_number
+from phist.errors import ConfigError, check_choice, shown
 from phist.graphs.arrays import starts_of
 from phist.nn.batch import Batch
 
 SamplerKind = Literal["replacement", "all", "oversample"]
+MOST_ROOTS = 100_000  # drawn per graph: all draws of an epoch are held in memory
+MOST_FACTOR = 1000.0  # draws per node, likewise
 
 
 class Draws(NamedTuple):
@@ -28,6 +31,12 @@ class Draws(NamedTuple):
         ptr = self.ptr[begin : end + 1]
         roots = slice(ptr[0], ptr[-1])
         return Draws(ptr - ptr[0], self.nodes[roots], self.counts[roots])
+
+    def select(self, chosen: NDArray[np.bool_]) -> "Draws":
+        """Those of the graphs that a mask names."""
+        n_roots = np.diff(self.ptr)
+        own = np.repeat(chosen, n_roots)
+        return Draws(starts_of(n_roots[chosen]), self.nodes[own], self.counts[own])
 
 
 class Views(NamedTuple):
@@ -82,10 +91,16 @@ class RootSampler:
 
     def __post_init__(self) -> None:
         check_choice("sampler", self.kind, get_args(SamplerKind))
-        if self.count < 1:
-            raise ConfigError(f"roots={self.count} was given; at least 1 root per graph is needed")
-        if not self.factor > 0:
-            raise ConfigError(f"oversampling factor {self.factor} was given; it must be positive")
+        object.__setattr__(self, "count", whole_number("roots", self.count, least=1, most=MOST_ROOTS))
+        object.__setattr__(self, "factor", finite_number("factor", self.factor, least=0, most=MOST_FACTOR, above=True))
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """A sampler as read from a file; fields that are unknown or missing are a `ConfigError`."""
+        known = {item.name for item in fields(cls)}
+        if not isinstance(values, Mapping) or values.keys() != known:
+            raise ConfigError(f"sampler={shown(values)} was given; an object with {', '.join(sorted(known))} is needed")
+        return cls(**values)
 
     def draw(self, sizes: NDArray[np.int64], generator: np.random.Generator) -> Draws:
         """Draw the roots of graphs with so many nodes, one graph after the other."""

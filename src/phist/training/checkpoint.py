@@ -12,7 +12,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from phist.errors import ModelFileError, OutputError
+from phist.checks import text_value
+from phist.errors import ModelFileError, OutputError, brief
 from phist.files import atomic_path, resolve
 from phist.training.history import History
 
@@ -47,19 +48,51 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
 def load_checkpoint(path: str | Path) -> Checkpoint:
     """Read a checkpoint; a damaged or foreign file is a `ModelFileError`."""
     parts: dict[str, State] = {"network": {}, "best": {}, "optimizer": {}}
+    if not Path(path).is_file():
+        raise ModelFileError(f"{path} is no regular file; name another place for the checkpoint")
     try:
         with safe_open(str(path), framework="pt") as file:
             note = json.loads((file.metadata() or {}).get("phist", "{}"))
             for name in file.keys():  # noqa: SIM118  # safe_open is not a mapping
                 part, _, rest = name.partition(".")
                 parts[part][rest] = file.get_tensor(name)
-        if note.get("format") != FORMAT:
+        if not isinstance(note, dict) or note.get("format") != FORMAT:
             raise ModelFileError(f"{path} is not a checkpoint of this version of phist; remove it to start afresh")
-        return Checkpoint(run=note["run"], history=History.from_dict(note["history"]), **parts)
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        history = History.from_dict(note["history"])
+        return Checkpoint(run=text_value("run", note["run"]), history=history, **parts)
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError, MemoryError) as error:
         if isinstance(error, ModelFileError):
             raise
-        raise ModelFileError(f"{path} cannot be read as a checkpoint ({error}); remove it to start afresh") from error
+        raise ModelFileError(f"{path} cannot be read as a checkpoint ({brief(error)}); remove it to start afresh") from error
+
+
+def check_contents(path: str | Path, saved: Checkpoint, network: State, optimizer: torch.optim.Optimizer) -> None:
+    """Raise a `ModelFileError` unless ``saved`` holds what a run of this network goes on from."""
+    expected = {f"{part}.{name}": tensor for part in ("network", "best") for name, tensor in network.items()}
+    found = {f"{part}.{name}": tensor for part in ("network", "best") for name, tensor in getattr(saved, part).items()}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    for number in {name.partition(".")[0] for name in saved.optimizer}:
+        if number not in map(str, range(len(parameters))):
+            raise _unfit(path, f"optimizer.{number}")
+        own = parameters[int(number)]
+        expected |= {f"optimizer.{number}.{name}": own for name in ("exp_avg", "exp_avg_sq")}
+        expected[f"optimizer.{number}.step"] = torch.zeros(())
+    found |= {f"optimizer.{name}": tensor for name, tensor in saved.optimizer.items()}
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in expected or name not in found or not _fits(found[name], expected[name]):
+            raise _unfit(path, name)
+    if not saved.history.epochs or saved.history.best < 0:
+        raise _unfit(path, "history")
+
+
+def _fits(found: Tensor, expected: Tensor) -> bool:
+    return found.shape == expected.shape and found.dtype == expected.dtype and bool(torch.isfinite(found).all())
+
+
+def _unfit(path: str | Path, name: str) -> ModelFileError:
+    return ModelFileError(
+        f"{path} is damaged: {brief(name, 60)} is missing, not finite, or not of the network's shape; remove it to start afresh"
+    )
 
 
 def save_snapshot(path: str | Path, state: State, run: str) -> None:

@@ -7,9 +7,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from phist.checks import whole_number
 from phist.engine.computation import Computation
+from phist.errors import GraphInputError
 from phist.nn.sampling import Draws, draw_all
 from phist.progress import SlowProgress
+from phist.training.config import MOST_REALIZATIONS
+from phist.training.finite import check_finite
 
 Inference = Literal["auto", "sampled", "exact"]
 Measure = Literal["scores", "graph_embeddings"]
@@ -38,8 +42,10 @@ def average_over_roots(
         progress: whether to show a bar when it takes long; ``None`` shows it on a terminal.
     """
     sampler = computation.network.config.sampler
+    realizations = whole_number("realizations", realizations, least=1, most=MOST_REALIZATIONS)
     if inference == "exact" or sampler.kind == "all":
         realizations, inference = 1, "exact"
+    check_finite(computation.network)
     computation.network.eval()
     sizes = computation.sizes
     most_roots = {"exact": sizes, "auto": sampler.most_views(sizes, realizations), "sampled": sampler.most_roots(sizes)}[inference]
@@ -55,6 +61,7 @@ def average_over_roots(
                 draws = [sampler.draw_by_size(own, (seed, number)) for number in range(realizations)]
                 embeddings = torch.stack([computation.graph_embeddings(chosen, one) for one in draws]).mean(0)
             values = (computation.network.head(embeddings) if measure == "scores" else embeddings).cpu().numpy()
+            _check_values(values, chosen)
             if result is None:
                 result = np.zeros((len(sizes), values.shape[1]), values.dtype)
             result[chosen] = values
@@ -76,6 +83,7 @@ def node_moments(
     All nodes, or of a graph that has more of them than ``realizations`` draws have roots, those that are drawn.
     """
     sampler, sizes = computation.network.config.sampler, computation.sizes
+    realizations = whole_number("realizations", realizations, least=1, most=MOST_REALIZATIONS)
     if inference == "exact" or sampler.kind == "all":
         nodes = _nodes_of_each(computation, sizes, draw_all, progress)
     else:
@@ -91,13 +99,25 @@ def _nodes_of_each(
     computation: Computation, most_roots: Sizes, draw: Callable[[Sizes], Draws], progress: bool | None
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """Every graph's position with the embeddings of the nodes that ``draw`` takes from graphs of such sizes."""
+    check_finite(computation.network)
     computation.network.eval()
     with SlowProgress("computing nodes", len(computation.sizes), progress) as bar, computation.at_work(), torch.no_grad():
         for chosen in computation.batches(most_roots):
             roots = draw(computation.sizes[chosen])
             rows = computation.node_embeddings(chosen, roots).cpu().numpy()
+            _check_values(rows, np.repeat(chosen, np.diff(roots.ptr)))
             yield from ((graph, rows[roots.ptr[row] : roots.ptr[row + 1]]) for row, graph in enumerate(chosen.tolist()))
             bar.advance(len(chosen))
+
+
+def _check_values(rows: NDArray[np.float32], graphs: Sizes) -> None:
+    """One row of each graph, all of it finite."""
+    spoilt = graphs[~np.isfinite(rows).all(axis=1)]
+    if len(spoilt):
+        raise GraphInputError(
+            f"the network's values for graph {spoilt[0]} are not finite; its edge weights are too large for single precision: "
+            "divide them by their mean"
+        )
 
 
 @torch.no_grad()

@@ -1,5 +1,6 @@
 """The training loop."""
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +12,24 @@ from numpy.typing import NDArray
 
 from phist.engine.computation import compute, weighted_loss
 from phist.engine.course import Course
-from phist.errors import ConfigError
+from phist.errors import ConfigError, DivergenceError
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
-from phist.training.checkpoint import Checkpoint, State, load_checkpoint, optimizer_state, restore_optimizer, save_checkpoint
+from phist.training.checkpoint import (
+    Checkpoint,
+    State,
+    check_contents,
+    load_checkpoint,
+    optimizer_state,
+    restore_optimizer,
+    save_checkpoint,
+)
 from phist.training.config import TrainingConfig
+from phist.training.finite import first_non_finite
 from phist.training.history import Ending, Epoch, History
 from phist.training.inference import average_over_roots
 from phist.training.progress import TrainingProgress
+from phist.training.time_budget import epochs_at, plan_epochs
 
 
 @dataclass(frozen=True)
@@ -27,7 +38,7 @@ class Examples:
 
     graphs: GraphSet
     targets: NDArray[np.int64]
-    weights: NDArray[np.float32]
+    weights: NDArray[np.float64]
 
     def part(self, positions: NDArray[np.int64]) -> "Examples":
         """Some of them."""
@@ -47,7 +58,8 @@ def fit_network(
 ) -> History:
     """Train ``network`` in place and leave it with the weights of the selected epoch.
 
-    Ctrl-C ends training early and keeps the best weights so far. With ``checkpoint`` the run can be killed at any moment
+    Ctrl-C ends training early and keeps the best weights so far. A loss that is not finite is a `DivergenceError`; the network then
+    has the best weights of the epochs before. With ``checkpoint`` the run can be killed at any moment
     and goes on after its last complete epoch when called again with the same arguments: everything random in an epoch
     comes from the seed and the epoch's number, so it ends with the same weights as an uninterrupted one.
 
@@ -62,7 +74,7 @@ def fit_network(
     try:
         with TrainingProgress(progress, config.epochs) as bar, trainer.computation.at_work():
             while trainer.ending() is None:
-                bar.show(trainer.run_epoch())
+                bar.show(trainer.run_epoch(), trainer.n_epochs)
                 if checkpoint is not None:
                     trainer.save(checkpoint, run)
         trainer.history.ending = trainer.ending() or "finished"
@@ -70,6 +82,10 @@ def fit_network(
         if trainer.history.best < 0:
             raise
         trainer.history.ending = "interrupted"
+    except DivergenceError:
+        network.load_state_dict(trainer.best)
+        network.eval()
+        raise
     network.load_state_dict(trainer.best)
     network.eval()
     return trainer.history
@@ -92,8 +108,8 @@ class Trainer:
     def ending(self) -> Ending | None:
         """Why training is over, or ``None`` while it is not."""
         done, history = len(self.history.epochs), self.history
-        if done >= self.config.epochs:
-            return "finished"
+        if done >= self.n_epochs:
+            return "finished" if done >= self.config.epochs else "time budget"
         if self.config.patience is not None and done - 1 - history.best >= self.config.patience:
             return "patience"
         budget = self.config.time_budget
@@ -101,15 +117,21 @@ class Trainer:
             return "time budget"
         return None
 
+    @property
+    def n_epochs(self) -> int:
+        """How many there will be, as far as is known."""
+        return self.history.planned or self.config.epochs
+
     def run_epoch(self) -> Epoch:
         """One pass over the training graphs, then a look at the validation graphs."""
         begin = time.perf_counter()
         number = len(self.history.epochs)
         losses, hits = self._train(number)
         validation_loss, validation_accuracy = self._validate(number)
+        self._check_finite(number, losses, validation_loss)
         epoch = Epoch(
             number=number,
-            learning_rate=self.config.learning_rate_at(number),
+            learning_rate=self._learning_rate_at(number),
             loss=losses,
             accuracy=hits,
             validation_loss=validation_loss,
@@ -118,7 +140,22 @@ class Trainer:
         )
         if self.history.add(epoch, self.config.selection):
             self.best = copy_state(self.network)
+        plan_epochs(self.history, self.config)
         return epoch
+
+    def _learning_rate_at(self, progress: float) -> float:
+        return self.config.learning_rate_at(progress, epochs_at(self.history, self.config, int(progress)))
+
+    def _check_finite(self, number: int, loss: float, validation_loss: float | None) -> None:
+        if math.isfinite(loss) and math.isfinite(validation_loss or 0.0) and first_non_finite(self.network.state_dict()) is None:
+            return
+        config = self.config
+        raise DivergenceError(
+            f"training diverged in epoch {number + 1}: the loss is no longer a finite number; lower learning_rate "
+            f"({config.learning_rate:g}), set a gradient_clip ({config.gradient_clip}), and look at edge weights if they differ by "
+            "many orders of magnitude",
+            self.history,
+        )
 
     def _train(self, number: int) -> tuple[float, float]:
         generator = np.random.default_rng((self.config.seed, number))
@@ -126,16 +163,16 @@ class Trainer:
         order = generator.permutation(n_graphs)
         course = Course(
             steps=np.append(np.arange(0, n_graphs, size), n_graphs),
-            rates=np.array([self.config.learning_rate_at(number + begin / n_graphs) for begin in range(0, n_graphs, size)]),
+            rates=np.array([self._learning_rate_at(number + begin / n_graphs) for begin in range(0, n_graphs, size)]),
             graphs=order,
             draws=self.network.config.sampler.draw(self.computation.sizes[order], generator),
             targets=examples.targets[order],
             weights=examples.weights[order],
-        )
+        ).without_idle_steps()
         if not self.network.training:
             self.network.train()
         loss, hits = self.computation.train(course, self.optimizer, self.config.gradient_clip)
-        return loss / n_graphs, hits / n_graphs
+        return loss / len(course.graphs), hits / len(course.graphs)
 
     def _validate(self, number: int) -> tuple[float | None, float | None]:
         if self.validation is None or self.validation_computation is None:
@@ -151,7 +188,7 @@ class Trainer:
             )
         )
         targets = torch.from_numpy(examples.targets)
-        loss = weighted_loss(logits, targets, torch.from_numpy(examples.weights))
+        loss = weighted_loss(logits, targets, examples.weights)
         return float(loss), float((logits.argmax(1) == targets).double().mean())
 
     def save(self, path: str | Path, run: str) -> None:
@@ -164,6 +201,7 @@ class Trainer:
         saved = load_checkpoint(path)
         if saved.run != run:
             raise ConfigError(f"{path} belongs to another run (other data, settings or seed); choose another file or remove it")
+        check_contents(path, saved, self.network.state_dict(), self.optimizer)
         self.network.load_state_dict(saved.network)
         restore_optimizer(self.optimizer, saved.optimizer)
         self.best, self.history = saved.best, saved.history

@@ -41,9 +41,9 @@ class TrainingProgress:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._bar.stop()
 
-    def show(self, epoch: Epoch) -> None:
-        """Another ``epoch`` is done."""
+    def show(self, epoch: Epoch, epochs: int | None = None) -> None:
+        """Another ``epoch`` is done, of so many as is known now."""
         figures = f"loss {epoch.loss:.3f}  train {epoch.accuracy:.1%}"
         if epoch.validation_accuracy is not None:
             figures += f"  validation {epoch.validation_accuracy:.1%}"
-        self._bar.update(self._task, advance=1, figures=figures)
+        self._bar.update(self._task, advance=1, total=epochs, figures=figures)

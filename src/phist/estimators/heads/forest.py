@@ -23,7 +23,7 @@ class ForestHead(Head):
     trees: Trees
 
     @classmethod
-    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int) -> Self:
+    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int) -> Self:
         return cls(grow_trees(features.both_levels, targets, weights, n_classes, TREES, seed))
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:

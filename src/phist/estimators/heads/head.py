@@ -27,7 +27,7 @@ class Head(ABC):
 
     @classmethod
     @abstractmethod
-    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int) -> Self:
+    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int) -> Self:
         """Learn the classes of the graphs that ``features`` are of."""
 
     @abstractmethod

@@ -44,13 +44,13 @@ class KernelHead(Head):
     prior: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int) -> Self:
+    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int) -> Self:
         """Fit to all graphs; of more than `MOST_GRAPHS` to some, drawn by ``seed``."""
         return cls._fit(features.node_level, targets, weights, n_classes, seed)
 
     @classmethod
     def _fit(
-        cls, features: NDArray[np.float32], targets: NDArray[np.int64], weights: NDArray[np.float32], n_classes: int, seed: int
+        cls, features: NDArray[np.float32], targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int
     ) -> Self:
         kept = np.flatnonzero(weights > 0)
         if len(kept) > MOST_GRAPHS:

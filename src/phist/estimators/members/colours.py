@@ -121,7 +121,7 @@ def _fit_weights(table: csr_array, lesson: Lesson, chosen: NDArray[np.int64], pe
     return weights
 
 
-def _fit_one(rows: csr_array, is_own: NDArray[np.bool_], counts: NDArray[np.float32], penalty: float) -> NDArray[np.float64]:
+def _fit_one(rows: csr_array, is_own: NDArray[np.bool_], counts: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
     machine = LogisticRegression(C=penalty, solver="liblinear", dual=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter(

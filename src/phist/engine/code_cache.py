@@ -1,0 +1,85 @@
+"""Compiled code on disk: out of date when any source of the engine changes, and never run when a byte of it is damaged."""
+
+import os
+import pickle
+import warnings
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from phist.engine.notices import EngineNotice
+
+_DIGEST_BYTES = sha256().digest_size
+
+
+class SourcesCache(FunctionCache):
+    """Numba's files of compiled code, for these sources: numba looks at one function's own only."""
+
+    digest = sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        name, stamp = f"{self._impl.filename_base}-checked", self._cache_file._source_stamp
+        self._cache_file: _CheckedFiles = _CheckedFiles(self._cache_path, name, stamp)  # type: ignore[no-untyped-call]
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        return (*super()._index_key(signature, codegen), self.digest)  # type: ignore[no-untyped-call]
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code if there is room; without it the work goes on all the same."""
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except OSError as error:
+            self.disable()  # type: ignore[no-untyped-call]
+            warnings.warn(
+                f"compiled code cannot be kept in {self._cache_path}: {error.strerror or error}; make room there, or set "
+                "NUMBA_CACHE_DIR to a folder that has some; until then every process compiles the engine anew",
+                EngineNotice,
+                stacklevel=2,
+            )
+
+    def holds(self, key: tuple[Any, ...]) -> bool:
+        """Whether there is code for a key but for the types of its arguments, which never change."""
+        return any(found[1:] == key and self._cache_file.is_sound(name) for found, name in self._cache_file._load_index().items())
+
+
+class _CheckedFiles(IndexDataCacheFile):
+    """An index and data files that begin with a digest of what follows: a damaged file is as good as none."""
+
+    def _load_index(self) -> dict[Any, str]:
+        version, _, packed = (_read_checked(self._index_path) or b"").partition(b"\n")
+        if version != self._version.encode():  # another numba may have other types, which this one cannot unpickle
+            return {}
+        stamp, overloads = pickle.loads(packed)
+        return overloads if stamp == self._source_stamp else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        packed = self._dump((self._source_stamp, overloads))  # type: ignore[no-untyped-call]
+        self._write(self._index_path, self._version.encode() + b"\n" + packed)
+
+    def _load_data(self, name: str) -> Any:
+        content = _read_checked(self._data_path(name))  # type: ignore[no-untyped-call]
+        return None if content is None else pickle.loads(content)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), self._dump(data))  # type: ignore[no-untyped-call]
+
+    def is_sound(self, name: str) -> bool:
+        """Whether a data file is as it was written."""
+        return _read_checked(self._data_path(name)) is not None  # type: ignore[no-untyped-call]
+
+    def _write(self, path: str, content: bytes) -> None:
+        with self._open_for_write(path) as file:  # type: ignore[no-untyped-call]
+            file.write(sha256(content).digest() + content)
+
+
+def _read_checked(path: str | os.PathLike[str]) -> bytes | None:
+    """What was written, or ``None`` if the file is missing, unreadable or damaged."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError:
+        return None
+    digest, written = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+    return written if sha256(written).digest() == digest else None

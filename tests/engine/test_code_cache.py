@@ -1,0 +1,77 @@
+"""Compiled code on disk: damaged files are made again, and a disk without room is named."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from phist.engine import code_cache, vectors
+from phist.engine.notices import EngineNotice
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch):
+    """A function that is compiled afresh each time, or read from a folder of its own."""
+    from numba.core import config
+
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+    def make():
+        def double(number):
+            return 2 * number
+
+        return vectors.compiled(double)
+
+    return make
+
+
+def files(tmp_path, suffix):
+    return sorted(tmp_path.rglob(f"*{suffix}"))
+
+
+def test_code_is_read_where_it_is_whole(make):
+    assert make()(3) == 6
+    again = make()
+    assert again(3) == 6
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "other", "folder"])
+def test_damaged_code_is_made_again(make, tmp_path, suffix, damage):
+    assert make()(3) == 6
+    (path,) = files(tmp_path, suffix)
+    content = np.frombuffer(path.read_bytes(), np.uint8).copy()
+    if damage == "flip":
+        content[len(content) // 2] ^= 4
+    path.unlink()
+    if damage == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes({"flip": content.tobytes(), "cut": content[:-5].tobytes(), "empty": b"", "other": b"\x80\x04."}[damage])
+    if damage == "folder":
+        with pytest.warns(EngineNotice, match="cannot be kept"):
+            assert make()(3) == 6
+        return
+    assert make()(3) == 6
+    again = make()
+    assert again(3) == 6
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_a_disk_without_room_is_named_and_the_work_goes_on(make, tmp_path, monkeypatch):
+    def full(self, path, content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(code_cache._CheckedFiles, "_write", full)
+    with pytest.warns(EngineNotice, match=rf"{tmp_path}.*No space left on device; make room there"):
+        assert make()(3) == 6
+
+
+def test_code_of_another_numba_is_not_read(make, monkeypatch):
+    assert make()(3) == 6
+    later = make()
+    later._cache._cache_file._version = "99.0"
+    assert later(3) == 6
+    assert not later.stats.cache_hits
