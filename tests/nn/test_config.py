@@ -42,6 +42,7 @@ def test_configuration_survives_json(config):
         ({"graph_histogram": "rank"}, "graph_histogram='rank'"),
         ({"statistics": "global"}, "statistics='global'"),
         ({"operator": "magnetic"}, "operator='magnetic'"),
+        ({"moments": "all"}, "moments='all'"),
         ({"operator_scale": 0.0}, "operator_scale=0.0"),
         ({"operator_scale": 1.5}, "operator_scale=1.5"),
         ({"max_elements": 0}, "max_elements=0"),
@@ -55,6 +56,17 @@ def test_impossible_settings_are_refused_by_name(options, message):
 def test_width_of_a_kernel_must_be_positive():
     with pytest.raises(ConfigError, match="kernel_width=-1"):
         StructuralNetwork(NetworkConfig(kernel_width=-1), 2)
+
+
+def test_configuration_of_an_earlier_version_means_what_it_meant_then():
+    values = NetworkConfig(moments="none").to_dict()
+    del values["moments"]
+    assert NetworkConfig.from_dict({**values, "append_moments": False}).moments == "none"
+
+
+def test_what_an_earlier_version_could_and_this_one_cannot_is_reported():
+    with pytest.raises(ConfigError, match=r"unknown \['append_moments'\]"):
+        NetworkConfig.from_dict({**NetworkConfig().to_dict(), "append_moments": True})
 
 
 def test_unknown_and_missing_names_are_reported():

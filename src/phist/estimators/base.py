@@ -211,7 +211,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`."""
         check_is_fitted(self, "network_")
-        return np.array([f"phist{number}" for number in range(self.network_.f_graph.out_channels)], dtype=object)
+        return np.array([f"phist{number}" for number in range(self.network_.out_channels)], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

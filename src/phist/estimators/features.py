@@ -49,7 +49,7 @@ class Features:
 
 def n_graph_level(estimator: "StructuralEstimator") -> int:
     """Columns of `Features.graph_level`."""
-    return int(estimator.network_.f_graph.out_channels) + 2
+    return int(estimator.network_.out_channels) + 2
 
 
 def n_node_level(estimator: "StructuralEstimator") -> int:

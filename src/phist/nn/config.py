@@ -11,6 +11,9 @@ from phist.nn.sampling import RootSampler
 
 AggregationKind = Literal["histogram", "sum", "mean", "max"]
 HistogramKind = Literal["count", "density"]
+MomentsUse = Literal["none", "head"]
+ADDED_LATER = {"moments": "none"}  # fields that older configurations lack, with the value that such a network had
+REMOVED = {"append_moments": False}  # fields that older configurations have, with the one value that still means something
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class NetworkConfig:
         aggregation: ``"histogram"``, or ``"sum"`` (the paper's ablation), ``"mean"``, ``"max"``.
         node_histogram, graph_histogram: ``"count"`` or ``"density"`` at each level.
         statistics: whitening of f_node over all roots of a graph together, or root by root.
-        append_moments: append the mean and variance that whitening removes to the histogram.
+        moments: ``"head"`` shows the linear head what whitening removes at both levels, the mean and the standard deviation of
+            the responses of each channel; with ``"none"``, as in the paper, a graph whose nodes all look alike is seen as its
+            number of nodes and nothing else (docs/theory.md).
         standardize: running standardisation of node and graph embeddings.
         convolution: ``"chebyshev"``, ``"cayley"``, ``"arma"``, ``"gin"`` or ``"sage"``.
         operator: ``"laplacian"``, or ``"random-walk"`` for directed graphs that are not symmetrised.
@@ -45,7 +50,7 @@ class NetworkConfig:
     node_histogram: HistogramKind = "density"  # a root's view should not depend on how much lies out of sight
     graph_histogram: HistogramKind = "count"  # the size of a graph is information
     statistics: Statistics = "joint"  # the paper
-    append_moments: bool = False  # no benefit, the paper found
+    moments: MomentsUse = "none"  # no benefit, the paper found
     standardize: bool = True  # without it training hardly begins (docs/decisions)
     convolution: str = "chebyshev"  # the paper
     operator: SpectralOperator = "laplacian"
@@ -74,6 +79,7 @@ class NetworkConfig:
         check_choice("graph_histogram", self.graph_histogram, get_args(HistogramKind))
         check_choice("statistics", self.statistics, get_args(Statistics))
         check_choice("operator", self.operator, get_args(SpectralOperator))
+        check_choice("moments", self.moments, get_args(MomentsUse))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -81,8 +87,9 @@ class NetworkConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The inverse of `to_dict`; unknown or missing names are an error that says which."""
+        """The inverse of `to_dict`, and of that of earlier versions; unknown or missing names are an error that says which."""
         known = {item.name for item in fields(cls)}
+        values = {**ADDED_LATER, **{name: value for name, value in values.items() if REMOVED.get(name, ...) != value}}
         if values.keys() != known:
             unknown, missing = sorted(values.keys() - known), sorted(known - values.keys())
             raise ConfigError(f"the network's configuration does not fit this version: unknown {unknown}, missing {missing}")
