@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from engine_truth import SMALL, check_engine, fused_computation, random_graphs, repeated, settled_network, some_draws
-from test_fused import ODD_GRAPHS
+from engine_truth import ODD_GRAPHS, SMALL, check_engine, fused_computation, random_graphs, repeated, settled_network, some_draws
 
 from phist.engine.choice import uncovered
 from phist.engine.computation import Reference
