@@ -44,7 +44,7 @@ COVERED = {
     "node_histogram": "density",
     "graph_histogram": "count",
     "statistics": "joint",
-    "append_moments": False,
+    "moments": "none",
     "standardize": True,
     "convolution": "chebyshev",
     "operator": "laplacian",

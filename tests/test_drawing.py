@@ -22,7 +22,7 @@ def classifier():
 def test_root_response_is_what_the_network_computes(classifier):
     network = classifier.network_
     batch = Batch.from_graphs(TREES[:1])
-    embeddings = network._node_histograms(batch, all_roots(batch))[0]
+    embeddings = network._node_histograms(batch, all_roots(batch))[0][0]
     for root in range(TREES[0].n_nodes):
         drawn = root_response(network, TREES[0], root)
         np.testing.assert_allclose(drawn.histogram.ravel(), embeddings[root].detach(), atol=1e-5)

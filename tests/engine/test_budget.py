@@ -55,6 +55,8 @@ CONFIGS = {
     "root by root": replace(SMALL, statistics="per-root"),
     "one layer": replace(SMALL, orders=(3,), channels=(5,)),
     "four layers": replace(SMALL, orders=(2, 2, 2, 2), channels=(17, 3, 5, 33)),
+    "moments": replace(SMALL, orders=(2, 1), channels=(1, 17), bins=1, moments="head"),
+    "moments, root by root": replace(SMALL, moments="head", statistics="per-root"),
     "no reach": replace(SMALL, orders=(1, 1)),
     "long first": replace(SMALL, orders=(7, 1), channels=(1, 1), bins=1),
 }

@@ -24,7 +24,6 @@ UNCOVERED = {
     "operator='random-walk'": {"operator": "random-walk"},
     'aggregation="max"': {"aggregation": "max"},
     "learnable bins": {"learnable_bins": True},
-    "appended moments": {"append_moments": True},
 }
 
 

@@ -92,6 +92,8 @@ def test_whoever_takes_a_spare_share_the_bits_are_the_same(graphs, monkeypatch):
         {"standardize": False},
         {"statistics": "per-root"},
         {"aggregation": "mean"},
+        {"moments": "head"},
+        {"moments": "head", "statistics": "per-root"},
         {"orders": (3,), "channels": (5,)},
         {"channels": (17, 33), "bins": 3},
         {"kernel": "triangle", "node_histogram": "count"},

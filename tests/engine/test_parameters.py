@@ -18,6 +18,7 @@ CONFIGS = {
     "one layer": replace(SMALL, orders=(3,), channels=(17,)),
     "three layers": replace(SMALL, orders=(1, 4, 2), channels=(16, 1, 33)),
     "sums": replace(SMALL, aggregation="sum"),
+    "moments": replace(SMALL, moments="head"),
     "an order as large as the embedding": replace(SMALL, orders=(16, 2), bins=1),
 }
 
@@ -86,7 +87,8 @@ def test_everything_lies_apart_in_order_and_on_whole_vectors(config):
         needed += [rows * columns for rows, columns, _ in sizes] + [width for _, _, width in sizes]
     head = parameters.head
     begins += [head.matrix, head.bias]
-    needed += [head.n_classes * areas(config)[1][1][0][0], head.n_classes]
+    shape = shape_of(make_network(config, CLASSES, seed=0))
+    needed += [head.n_classes * (shape.bins.number + shape.moments) * int(shape.widths[-1]), head.n_classes]
     transposes = [
         (begin, rows * columns)
         for weights, sizes in areas(config)

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from phist.engine.shape import columns_of
 from phist.engine.statistics import learn_graphs, learn_nodes, settle
 from phist.nn.normalization import RunningStandardizer
 
 BINS, CHANNELS, WIDTH, GRAPHS = 3, 5, 16, 7
 SIZE = BINS * CHANNELS
+COLUMNS = columns_of(BINS, CHANNELS)
 
 
 def turned(values):
@@ -32,7 +34,7 @@ def standard(*shape, seed=0):
 
 def test_settled_shift_and_scale_standardise_as_the_reference(standardizer):
     shift, scale = np.zeros(BINS * WIDTH, np.float32), np.ones(BINS * WIDTH, np.float32)
-    settle(standardizer.mean.numpy(), standardizer.variance.numpy(), standardizer.epsilon, BINS, WIDTH, shift, scale)
+    settle(standardizer.mean.numpy(), standardizer.variance.numpy(), standardizer.epsilon, COLUMNS, shift, scale)
     values = standard(GRAPHS, SIZE)
     expected = turned(standardizer.standardize(values).numpy())
     np.testing.assert_allclose((turned(values.numpy()) - shift) * scale, expected, rtol=1e-5, atol=1e-6)
@@ -42,7 +44,7 @@ def test_graphs_are_learnt_from_as_the_reference_does(standardizer):
     values = standard(GRAPHS, SIZE) * 3 - 1
     mean, variance = standardizer.mean.numpy().copy(), standardizer.variance.numpy().copy()
     standardizer(values)
-    learn_graphs(turned(values.numpy()).ravel(), BINS, WIDTH, 0.5, mean, variance)
+    learn_graphs(turned(values.numpy()).ravel(), COLUMNS, BINS * WIDTH, 0.5, mean, variance)
     np.testing.assert_allclose(mean, standardizer.mean.numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(variance, standardizer.variance.numpy(), rtol=1e-5)
 
@@ -55,21 +57,21 @@ def test_nodes_are_learnt_from_as_the_reference_does_whatever_thread_had_them(st
     counts = weights.numpy().astype(np.float64)
     shares = [slice(0, 3), slice(3, 7)]
     sums = [np.concatenate([[counts[s].sum()], counts[s] @ away[s], counts[s] @ away[s] ** 2]) for s in shares]
-    learn_nodes(np.array(sums), BINS, WIDTH, 0.5, mean, variance)
+    learn_nodes(np.array(sums), COLUMNS, BINS * WIDTH, 0.5, mean, variance)
     np.testing.assert_allclose(mean, standardizer.mean.numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(variance, standardizer.variance.numpy(), rtol=1e-5)
 
 
 def test_first_step_goes_all_the_way():
     values, mean, variance = standard(GRAPHS, SIZE).numpy() * 3 - 1, np.zeros(SIZE, np.float32), np.ones(SIZE, np.float32)
-    learn_graphs(turned(values).ravel(), BINS, WIDTH, 1.0, mean, variance)
+    learn_graphs(turned(values).ravel(), COLUMNS, BINS * WIDTH, 1.0, mean, variance)
     np.testing.assert_allclose(mean, values.mean(0), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(variance, values.var(0), rtol=1e-5)
 
 
 def test_a_graph_alone_has_no_variance():
     mean, variance = np.zeros(SIZE, np.float32), np.ones(SIZE, np.float32)
-    learn_graphs(turned(standard(1, SIZE).numpy()).ravel(), BINS, WIDTH, 1.0, mean, variance)
+    learn_graphs(turned(standard(1, SIZE).numpy()).ravel(), COLUMNS, BINS * WIDTH, 1.0, mean, variance)
     assert (variance == 0).all()
 
 
@@ -79,7 +81,7 @@ def test_variance_of_equal_nodes_is_never_below_zero():
     sums = np.concatenate(
         [[7.0], 7 * away[0], 7 * away[0] ** 2 * (1 - 1e-12)]
     )  # squares a little too small, as rounding may leave them
-    learn_nodes(sums[None], BINS, WIDTH, 1.0, mean, variance)
+    learn_nodes(sums[None], COLUMNS, BINS * WIDTH, 1.0, mean, variance)
     assert (variance >= 0).all()
     np.testing.assert_allclose(mean, 3 + 1e3 / 3, rtol=1e-6)
 
@@ -89,5 +91,5 @@ def test_squares_are_about_the_mean_so_that_large_means_cost_no_digits():
     away = standard(GRAPHS, SIZE).numpy() * 1e-2
     shares = turned(away).astype(np.float64)
     sums = np.concatenate([[GRAPHS], shares.sum(0), (shares**2).sum(0)])
-    learn_nodes(sums[None], BINS, WIDTH, 1.0, mean, variance)
+    learn_nodes(sums[None], COLUMNS, BINS * WIDTH, 1.0, mean, variance)
     np.testing.assert_allclose(variance, away.var(0), rtol=1e-4)

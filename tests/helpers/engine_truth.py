@@ -37,6 +37,31 @@ def random_graphs(sizes, seed=0, probability=0.4, weights=None, **reading):
     return make_graphs(sizes, edges, values, **reading)
 
 
+def path(n_nodes):
+    """The edges of a path."""
+    return [(node, node + 1) for node in range(n_nodes - 1)]
+
+
+STAR = [(0, leaf) for leaf in range(1, 9)]
+CLIQUE = [(u, v) for u in range(7) for v in range(u)]
+ODD_GRAPHS = {
+    "one node": make_graphs([1], []),
+    "edgeless": make_graphs([4, 2], []),
+    "isolated nodes": make_graphs([5, 1], [(0, 1), (1, 2)]),
+    "disconnected": make_graphs([7, 4], [(0, 1), (1, 2), (3, 4), (4, 5), (4, 6), (7, 8), (9, 10)]),
+    "complete": make_graphs([7], CLIQUE),
+    "star": make_graphs([9], STAR),
+    "star of two weights": make_graphs([9], STAR, [1.0] * 4 + [2.0] * 4),
+    "long path": make_graphs([60], path(60)),
+    "path of cliques": make_graphs([21], [(7 * k + u, 7 * k + v) for k in range(3) for u, v in CLIQUE] + [(0, 7), (7, 14)]),
+    "weighted": random_graphs([9, 5], seed=3, weights=1),
+    "hugely varying weights": make_graphs([6], path(6), [1e-6, 1.0, 1e6, 1e-3, 1e3]),
+    "kept loops": random_graphs([8, 5], seed=4, self_loops="keep"),
+    "weighted loops": random_graphs([8, 5], seed=4, weights=1, self_loops="keep"),
+    "a loop alone": make_graphs([3, 1], [(0, 0), (0, 1), (3, 3)], self_loops="keep"),
+}
+
+
 def settled_network(config, seed=0, usual=None):
     """A network with biases and running statistics that are neither zero nor one.
 

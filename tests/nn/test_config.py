@@ -60,6 +60,7 @@ def test_configuration_survives_json(config):
         ({"graph_histogram": "rank"}, "graph_histogram='rank'"),
         ({"statistics": "global"}, "statistics='global'"),
         ({"operator": "magnetic"}, "operator='magnetic'"),
+        ({"moments": "all"}, "moments='all'"),
         ({"operator_scale": 0.0}, "operator_scale=0.0"),
         ({"operator_scale": 1.5}, "operator_scale=1.5"),
         ({"max_elements": 0}, "max_elements=0"),
@@ -91,6 +92,17 @@ def test_messages_do_not_echo_what_is_long():
     with pytest.raises(ConfigError) as raised:
         NetworkConfig(kernel="x" * 100_000)
     assert len(str(raised.value)) < 400
+
+
+def test_configuration_of_an_earlier_version_means_what_it_meant_then():
+    values = NetworkConfig(moments="none").to_dict()
+    del values["moments"]
+    assert NetworkConfig.from_dict({**values, "append_moments": False}).moments == "none"
+
+
+def test_what_an_earlier_version_could_and_this_one_cannot_is_reported():
+    with pytest.raises(ConfigError, match=r"unknown \['append_moments'\]"):
+        NetworkConfig.from_dict({**NetworkConfig().to_dict(), "append_moments": True})
 
 
 def test_unknown_and_missing_names_are_reported():

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
 
 from phist.errors import ConfigError
+from phist.graphs.convert import as_graphset
 from phist.graphs.packing import Reading, pack
 from phist.nn.batch import Batch
 from phist.nn.config import NetworkConfig
@@ -89,7 +91,7 @@ def test_gradients_of_a_batch_are_the_sum_of_those_of_its_graphs(graphs, statist
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
 @pytest.mark.parametrize("max_elements", [1, 300])
 def test_computing_roots_in_turns_changes_nothing(graphs, statistics, max_elements):
-    config = replace(SMALL, statistics=statistics, append_moments=True)
+    config = replace(SMALL, statistics=statistics, moments="head")
     whole = settled(config, graphs)
     in_turns = settled(replace(config, max_elements=max_elements), graphs)
     batch = batch_of(graphs)
@@ -215,22 +217,70 @@ def test_directed_graphs_need_the_random_walk():
 
 
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
-def test_appended_moments_widen_the_embeddings(graphs, statistics):
-    network = settled(replace(SMALL, append_moments=True, statistics=statistics), graphs)
+def test_moments_widen_what_the_head_sees_and_nothing_else(graphs, statistics):
+    network = settled(replace(SMALL, moments="head", statistics=statistics), graphs)
     batch = batch_of(graphs)
-    assert network.f_node.out_channels == 5 * 5 + 2 * 5
-    assert network.node_embeddings(batch, all_roots(batch)).shape == (4, 9, 35)
-    assert network.graph_embeddings(batch, all_roots(batch)).shape == (4, 35)
+    assert network.node_embeddings(batch, all_roots(batch)).shape == (4, 9, 25)
+    assert network.f_graph.in_channels == 25
+    assert network.graph_embeddings(batch, all_roots(batch)).shape == (4, 25 + 4 * 5)
+    assert network.out_channels == network.head.in_features == len(network.graph_standardizer.mean) == 45
 
 
-def test_appended_moments_are_those_of_the_responses(graphs):
-    network, batch = settled(replace(SMALL, append_moments=True, standardize=False), graphs), batch_of(graphs)
-    roots = all_roots(batch)
-    embedding = network.node_embeddings(batch, roots)[2, 0]
-    impulses = torch.eye(9, dtype=torch.float64).unsqueeze(-1)
-    responses = network.f_node.responses(impulses, batch_of(graphs[[2]])).flatten(0, 1)
-    torch.testing.assert_close(embedding[25:30], responses.mean(0))
-    torch.testing.assert_close(embedding[30:], responses.var(0, unbiased=False))
+def test_moments_are_mean_and_deviation_of_the_responses_of_both_levels(graphs):
+    network, batch = settled(replace(SMALL, moments="head", standardize=False), graphs), batch_of(graphs)
+    embedding, alone = network.graph_embeddings(batch, all_roots(batch))[2], batch_of(graphs[[2]])
+    signal = network.node_embeddings(alone, all_roots(alone))[0].unsqueeze(1)
+    of_graph = network.f_graph.responses(signal, alone)[:, 0]
+    of_nodes = network.f_node.responses(torch.eye(9, dtype=torch.float64).unsqueeze(-1), alone).flatten(0, 1)
+    for begin, responses in ((25, of_graph), (35, of_nodes)):
+        torch.testing.assert_close(embedding[begin : begin + 5], responses.mean(0))
+        torch.testing.assert_close(embedding[begin + 5 : begin + 10], (responses.var(0, unbiased=False) + 1e-4).sqrt())
+
+
+def test_moments_of_roots_whitened_one_by_one_are_the_mean_over_the_draws(graphs):
+    config = replace(SMALL, moments="head", statistics="per-root", standardize=False)
+    network, batch = settled(config, graphs[[2]]), batch_of(graphs[[2]])
+    roots = sampled(batch, count=12)
+    times = roots.multiplicity[0].long()
+    assert times.max() > 1
+    impulses = torch.eye(9, dtype=torch.float64)[:, torch.repeat_interleave(roots.nodes[0], times)].unsqueeze(-1)
+    responses = network.f_node.responses(impulses, batch)  # (nodes, draws, channels)
+    embedding = network.graph_embeddings(batch, roots)[0]
+    torch.testing.assert_close(embedding[35:40], responses.mean(0).mean(0))
+    torch.testing.assert_close(embedding[40:], (responses.var(0, unbiased=False) + 1e-4).sqrt().mean(0))
+
+
+def test_gradients_flow_through_the_moments_of_both_levels(graphs):
+    network, batch = settled(replace(SMALL, moments="head"), graphs), batch_of(graphs)
+    embeddings = network.graph_embeddings(batch, sampled(batch))
+    of_graph, of_nodes = embeddings[:, 25:35].square().sum(), embeddings[:, 35:].square().sum()
+    biases = [network.f_node.convolutions[-1].bias, network.f_graph.convolutions[-1].bias]  # whitening hides them
+    through_graph = torch.autograd.grad(of_graph, biases[1], retain_graph=True)[0]
+    through_nodes = torch.autograd.grad(of_nodes, biases[0])[0]
+    assert through_graph.abs().min() > 0 and through_nodes.abs().min() > 0
+
+
+SIX_NODES = {
+    "cycle": nx.cycle_graph(6),
+    "two triangles": nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)),
+    "complete": nx.complete_graph(6),
+    "bipartite": nx.complete_bipartite_graph(3, 3),
+    "prism": nx.circular_ladder_graph(3),
+    "empty": nx.empty_graph(6),
+}
+SKIP_LINKS = {skip: nx.circulant_graph(41, [1, skip]) for skip in (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)}
+
+
+@pytest.mark.parametrize("alike", [SIX_NODES, SKIP_LINKS], ids=["six nodes", "skip links"])
+@pytest.mark.parametrize("seed", range(3))
+def test_graphs_whose_nodes_all_look_alike_are_told_apart_by_moments_only(alike, seed):
+    batch = batch_of(as_graphset(list(alike.values())))
+    for moments, told_apart in (("none", False), ("head", True)):
+        network = make_network(replace(SMALL, orders=(3, 3), moments=moments, standardize=False), 2, seed).double()
+        with torch.no_grad():
+            embeddings = network.graph_embeddings(batch, all_roots(batch))
+        distances = torch.nn.functional.pdist(embeddings, p=torch.inf)
+        assert distances.min() > 1e-6 if told_apart else distances.max() < 1e-9
 
 
 def test_learnable_bins_learn_at_both_levels(graphs):
@@ -253,9 +303,11 @@ def test_densities_below_and_counts_above_are_the_default(graphs):
     assert (network.f_node.aggregation.density, network.f_graph.aggregation.density) == (True, False)
 
 
-def test_gradients_of_the_network_are_right(random_graphs):
+@pytest.mark.parametrize("moments", ["none", "head"])
+def test_gradients_of_the_network_are_right(random_graphs, moments):
     graphs = random_graphs([4, 3], seed=3, weighted=True)
-    network, batch = settled(replace(SMALL, channels=(2, 2), bins=3), graphs, n_classes=2), batch_of(graphs)
+    config = replace(SMALL, channels=(2, 2), bins=3, moments=moments)
+    network, batch = settled(config, graphs, n_classes=2), batch_of(graphs)
     roots = sampled(batch, count=3)
     assert torch.autograd.gradcheck(lambda *_: network(batch, roots), tuple(network.parameters()))
 

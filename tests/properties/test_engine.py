@@ -61,6 +61,7 @@ def configurations(draw):
         node_histogram=draw(st.sampled_from(["count", "density"])),
         graph_histogram=draw(st.sampled_from(["count", "density"])),
         statistics=draw(st.sampled_from(["joint", "per-root"])),
+        moments=draw(st.sampled_from(["none", "head"])),
         standardize=draw(st.booleans()),
         max_elements=draw(st.sampled_from([1, 600, 1 << 24])),
     )

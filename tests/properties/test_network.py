@@ -41,7 +41,7 @@ def configurations():
         kernel=st.sampled_from(SMOOTH),
         statistics=st.sampled_from(["joint", "per-root"]),
         convolution=st.sampled_from(["chebyshev", "cayley", "arma", "gin", "sage"]),
-        append_moments=st.booleans(),
+        moments=st.sampled_from(["none", "head"]),
     )
 
 

@@ -44,6 +44,7 @@ def _needs_of_share(
 ) -> int:
     """What stays in memory from graph to graph; returns the floats that one graph needs besides."""
     width, size, order = shape.widths[-1], shape.bins.number * shape.widths[-1], shape.orders[0]
+    embedding = size + shape.moments * width
     strides, longest = 0, order * max(LANES, shape.widths[0])
     for layer in range(1, len(shape.orders)):
         stride = shape.orders[layer] * shape.widths[layer - 1]
@@ -66,7 +67,7 @@ def _needs_of_share(
         responses = places * per_place + entries + SPARE
         on_rows = places * (shape.widest + longest) + n_rows * order * LANES + (min(ROWS_AT_ONCE, n_rows) + 2) * 2 * size
         on_nodes = n_nodes * (1 + shape.widest + 2 * longest) + 3 * size
-        needed = responses + 2 * n_roots * size + max(on_rows, on_nodes + (0 if keep else read)) + size + SPARE
+        needed = responses + 2 * n_roots * size + max(on_rows, on_nodes + (0 if keep else read)) + embedding + SPARE
         drawn, whole = 2 * n_draws, (2 + shape.reach) * n_roots + 2 * places + entries + SPARE
         always += rooted + (read + n_roots * (size + stride) if keep else 0)
         alone = max(alone, needed)

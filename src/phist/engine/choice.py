@@ -26,8 +26,6 @@ def uncovered(config: NetworkConfig) -> str | None:
         return 'aggregation="max"'
     if config.learnable_bins:
         return "learnable bins"
-    if config.append_moments:
-        return "appended moments"
     return None
 
 

@@ -18,7 +18,7 @@ from phist.engine.function import FusedNetwork
 from phist.engine.torch_threads import openmp_limit
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
-from phist.nn.network import StructuralNetwork
+from phist.nn.network import NodeLevel, StructuralNetwork
 from phist.nn.sampling import Draws, Roots, Views
 
 Positions = NDArray[np.int64]
@@ -102,11 +102,13 @@ class Reference(Computation):
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
         batch = self._batch(chosen)
         roots = Roots.of(batch, views.roots)
-        embeddings = self.network.node_embeddings(batch, roots) * (roots.multiplicity > 0).unsqueeze(-1)
+        level = self.network.node_level(batch, roots)
+        embeddings = level.embeddings * (roots.multiplicity > 0).unsqueeze(-1)
         nodes = embeddings.new_zeros(batch.n_nodes, embeddings.shape[-1])
         nodes = nodes.index_add(0, roots.nodes.flatten(), embeddings.flatten(0, 1))
         drawn = [Roots.of(batch, draws) for draws in views.draws]
-        return torch.stack([self.network.read(batch, own, nodes[own.nodes]) for own in drawn]).mean(0)
+        seen = [self.network.read(batch, own, NodeLevel(nodes[own.nodes], level.removed)) for own in drawn]
+        return torch.stack(seen).mean(0)
 
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         batch = self._batch(chosen)

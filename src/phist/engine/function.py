@@ -17,7 +17,7 @@ from phist.engine.optimizer import AdamWState, Descent, no_descent
 from phist.engine.parameters import Parameters
 from phist.engine.plan import Plan, make_plan
 from phist.engine.roots import STATES
-from phist.engine.shape import Network, Standardizer, shape_of
+from phist.engine.shape import Network, columns_of, shape_of
 from phist.engine.share import BACKWARD, FORWARD, LEARN, TRAIN, Movement, run_share
 from phist.engine.statistics import Statistics, learn_graphs, learn_nodes, no_running
 from phist.engine.threads import run_shares, share_out
@@ -48,9 +48,10 @@ class FusedNetwork:
         self.clocks = np.zeros((MOST_THREADS, 0), np.int64)  # of each thread, by phase
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
         self.parameters = Parameters(self.shape, self.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
-        self.bins, self.width = self.shape.bins.number, int(self.shape.widths[-1])
-        self.node_statistics = Statistics(network.node_standardizer, self.bins, self.width)
-        self.graph_statistics = Statistics(network.graph_standardizer, self.bins, self.width)
+        bins, width, moments = self.shape.bins.number, int(self.shape.widths[-1]), self.shape.moments
+        columns, further = columns_of(bins, self.channels[-1]), columns_of(bins, self.channels[-1], moments)
+        self.node_statistics = Statistics(network.node_standardizer, columns, bins * width)
+        self.graph_statistics = Statistics(network.graph_standardizer, further, (bins + moments) * width)
         self._memories: list[list[Memory]] = []
         self._adamw: AdamWState | None = None
 
@@ -119,19 +120,6 @@ class FusedNetwork:
         """e_j of the drawn nodes, one graph after the other, standardised; without gradients."""
         return torch.from_numpy(_Call(self, plan, graphs, draws).embed_nodes())  # (roots, m_node)
 
-    def to_torch(self, histograms: Array, standardizer: Standardizer) -> Array:
-        """Histograms as they come from the engine, standardised, in torch's order: (..., channels · bins)."""
-        standard = (histograms.reshape(-1, self.bins * self.width) - standardizer.shift) * standardizer.scale
-        apart = standard.reshape(-1, self.bins, self.width)[:, :, : self.channels[-1]]
-        return np.ascontiguousarray(apart.swapaxes(1, 2)).reshape(len(standard), -1)
-
-    def from_torch(self, gradient: Array, standardizer: Standardizer) -> Array:
-        """The way back through `to_torch`; padding gets zeros."""
-        slopes = np.zeros((len(gradient), self.bins, self.width), np.float32)
-        slopes[:, :, : self.channels[-1]] = gradient.reshape(len(gradient), self.channels[-1], self.bins).swapaxes(1, 2)
-        slopes *= standardizer.scale.reshape(self.bins, self.width)
-        return slopes.reshape(-1)
-
     def keep_time(self) -> None:
         """From now on count processor cycles by phase in ``clocks``, for benchmarks."""
         self.clocks = np.zeros((MOST_THREADS, len(PHASES)), np.int64)
@@ -178,7 +166,7 @@ class _Call:
         self._open(keep=False, only_nodes=True)
         self._run(FORWARD)
         self._close()
-        return self.fused.to_torch(self.batch.nodes, self.network.node_standardizer)
+        return self.fused.node_statistics.to_torch(self.batch.nodes, self.network.node_standardizer)
 
     def embed_graphs(self, keep: bool) -> Array:
         """Standardised embeddings of the graphs in torch's order; ``keep`` what the way back needs."""
@@ -188,7 +176,7 @@ class _Call:
         if not keep:
             self._close()
         self._learn_statistics(first)
-        return self.fused.to_torch(self.batch.histograms, self.network.graph_standardizer)
+        return self.fused.graph_statistics.to_torch(self.batch.histograms, self.network.graph_standardizer)
 
     def embed_views(self, draws: list[Draws]) -> Array:
         """Standardised embeddings of the graphs, the mean over several draws of their roots, in torch's order."""
@@ -196,13 +184,14 @@ class _Call:
         self.batch = self.batch._replace(views=_by_graph(draws), n_views=len(draws))
         self._run(FORWARD)
         self._close()
-        return self.fused.to_torch(self.batch.histograms, self.network.graph_standardizer)
+        return self.fused.graph_statistics.to_torch(self.batch.histograms, self.network.graph_standardizer)
 
     def go_back(self, gradient: Array) -> list[Tensor]:
         """Gradients of the parameters, given that of the embeddings."""
         if not self.memories:
             raise RuntimeError("this pass was walked back before, and its memory is in other hands; compute the embeddings again")
-        self.batch = self.batch._replace(slopes=self.fused.from_torch(gradient, self.network.graph_standardizer))
+        slopes = self.fused.graph_statistics.from_torch(gradient, self.network.graph_standardizer)
+        self.batch = self.batch._replace(slopes=slopes)
         self._run(BACKWARD)
         self._close()
         return self.fused.parameters.collect(self.batch.gradients)
@@ -245,7 +234,7 @@ class _Call:
         sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shares, self.most_places, keep)
         spare = sizes[self.n_threads :].max(axis=0, initial=0)
         self.memories = fused.borrow_memory(np.maximum(sizes[: self.n_threads], spare))
-        size = fused.bins * fused.width
+        size = fused.node_statistics.size
         self.batch = Pass(
             graphs=self.graphs,
             draws=self.draws,
@@ -259,7 +248,7 @@ class _Call:
             nodes=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
             views=_NO_DRAWS,
             n_views=0,
-            histograms=np.empty(len(self.graphs) * size, np.float32),
+            histograms=np.empty(len(self.graphs) * fused.graph_statistics.size, np.float32),
             slopes=_NO_FLOATS,
             moments=np.zeros((self.n_shares, 1 + 2 * size)),
             losses=np.zeros(len(self.graphs)),

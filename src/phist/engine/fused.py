@@ -22,6 +22,7 @@ from phist.engine.roots import (
     READ,
     ROOTS,
     Rooted,
+    add_node_moments,
     density_of,
     embed_roots,
     learn_roots,
@@ -49,7 +50,7 @@ class Pass(NamedTuple):
     nodes: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
     views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no way back
     n_views: int  # 0 where it sees them all once
-    histograms: Any  # (graphs · bins · width): those of f_graph
+    histograms: Any  # (graphs · (bins + moments) · width): those of f_graph, its moments, those of f_node
     slopes: Any  # likewise
     moments: Any  # (shares, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
     losses: Any  # (graphs): what each adds to the loss of its step
@@ -112,11 +113,12 @@ def _standardize(standardizer: Standardizer, n_roots: int, embeddings: int, memo
 def _read_views(
     network: Network, plan: Plan, place: int, drawn: Drawn, read: Read, density: Any, batch: Pass, memory: Memory
 ) -> None:
-    """The mean of a graph's histograms over several draws of its roots."""
+    """The mean of a graph's histograms, and of f_graph's moments, over several draws of its roots."""
     mark, integers, views, embedded = memory.tops[0], memory.tops[1], batch.views, batch.draws.nodes
-    size, share = network.shape.bins.number * network.shape.widths[-1], single(1.0) / single(batch.n_views)
+    shape, share, to = network.shape, single(1.0) / single(batch.n_views), place * len(network.graph_standardizer.shift)
+    size = (shape.bins.number + shape.moments // 2) * shape.widths[-1]
     own = take_floats(memory, size)
-    fill(batch.histograms, place * size, size, single(0.0))
+    fill(batch.histograms, to, size, single(0.0))
     for view in range(place * batch.n_views, (place + 1) * batch.n_views):
         begin, end = views.ptr[view], views.ptr[view + 1]
         memory.tops[1] = integers
@@ -126,8 +128,8 @@ def _read_views(
                 at += 1
             memory.integers[view_root + draw - begin] = memory.integers[drawn.draw_root + at - drawn.begin]
         seen = Drawn(drawn.graph, begin, end, view_root, drawn.n_roots, drawn.products)
-        read_graph(network.shape, network.graph, plan, seen, views.nodes, views.counts, read, density, memory.floats, own, memory)
-        add_times(batch.histograms, place * size, memory.floats, own, size, share)
+        read_graph(shape, network.graph, plan, seen, views.nodes, views.counts, read, density, memory.floats, own, memory)
+        add_times(batch.histograms, to, memory.floats, own, size, share)
     memory.tops[0], memory.tops[1] = mark, integers
 
 
@@ -145,8 +147,8 @@ def _embed_nodes(
     some: Any, share: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory
 ) -> tuple[int, int]:
     """f_node: where the embeddings of the graphs' distinct roots begin, and how many there are."""
-    graphs, draws, states, nodes = batch.graphs, batch.draws, batch.states, batch.nodes
-    size = network.shape.bins.number * network.shape.widths[-1]
+    graphs, draws, states, nodes, shape = batch.graphs, batch.draws, batch.states, batch.nodes, network.shape
+    size = shape.bins.number * shape.widths[-1]
     n_draws, n_roots = 0, 0
     for place in some:
         n_draws += draws.ptr[place + 1] - draws.ptr[place]
@@ -154,12 +156,14 @@ def _embed_nodes(
     for place in some:
         graph, begin, end = graphs[place], draws.ptr[place], draws.ptr[place + 1]
         states[place, FLOATS], states[place, INTEGERS] = memory.tops[0], memory.tops[1]
-        rooted = take_rooted(network.shape, end - begin, memory)
+        rooted = take_rooted(shape, end - begin, memory)
         own = merge_roots(plan, graph, draws, begin, end, rooted, memory)
         after, integers = memory.tops[0], memory.tops[1]
         at = embeddings + n_roots * size
         chunk = embed_roots(network, plan, graph, rooted, own, at, most_places, memory)
         _sum_moments(rooted.weights, at, own, network.node_standardizer.shift, batch.moments[share], memory)
+        if shape.moments:
+            add_node_moments(shape, rooted, own, batch.histograms, _moments_of_nodes(network, place), memory)
         if len(nodes):
             _copy_nodes(rooted, begin, end, at, size, nodes, memory)
         is_kept = chunk.n_roots == own and memory.tops[0] <= batch.keep_below[share]
@@ -172,12 +176,20 @@ def _embed_nodes(
 
 
 @inner
+def _moments_of_nodes(network: Network, place: int) -> int:
+    """Where those of a graph begin: they end its embedding."""
+    end: int = (place + 1) * len(network.graph_standardizer.shift)
+    return end - 2 * network.shape.widths[-1]
+
+
+@inner
 def _embed_graphs(
     some: Any, share: int, plan: Plan, network: Network, batch: Pass, embeddings: int, n_roots: int, memory: Memory
 ) -> None:
     """f_graph: the wide product for all roots at once, then graph by graph."""
     shape, weights, draws, since = network.shape, network.graph, batch.draws, begin_phase(memory)
     size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
+    embedding_size = len(network.graph_standardizer.shift)
     products = take_floats(memory, n_roots * stride)
     _standardize(network.node_standardizer, n_roots, embeddings, memory)
     multiply(memory.floats, embeddings, n_roots, size, weights.values, weights.matrices[0], stride, memory.floats, products)
@@ -190,9 +202,8 @@ def _embed_graphs(
         if batch.n_views:
             _read_views(network, plan, place, drawn, read, density, batch, memory)
         else:
-            read_graph(
-                shape, weights, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, place * size, memory
-            )
+            to = place * embedding_size
+            read_graph(shape, weights, plan, drawn, draws.nodes, draws.counts, read, density, batch.histograms, to, memory)
         batch.states[place, READ] = before
         if batch.keep_below[share] < 0:
             memory.tops[0] = before
@@ -209,12 +220,12 @@ def _drawn(place: int, batch: Pass, products: int, stride: int) -> Drawn:
 
 @inner
 def backward(some: Any, share: int, plan: Plan, network: Network, batch: Pass, most_places: int, memory: Memory) -> None:
-    """Add the gradients of the parameters, given the slopes of the graphs' histograms."""
+    """Add the gradients of the parameters, given the slopes of the graphs' histograms and moments."""
     graphs, draws, states, slopes = batch.graphs, batch.draws, batch.states, batch.slopes
     embeddings, gradient = batch.embeddings[share], batch.gradients[share]
     shape, weights, floats = network.shape, network.graph, memory.floats
     size, stride = shape.bins.number * shape.widths[-1], shape.orders[0] * shape.widths[0]
-    n_roots = 0
+    embedding_size, n_roots = len(network.graph_standardizer.shift), 0
     for place in some:
         n_roots += states[place, ROOTS]
     products, toward = take_floats(memory, n_roots * stride), take_floats(memory, n_roots * size)
@@ -225,8 +236,8 @@ def backward(some: Any, share: int, plan: Plan, network: Network, batch: Pass, m
         read = take_read(shape, n_nodes, memory)
         memory.tops[0] = mark
         drawn = _drawn(place, batch, products, stride)
-        density = density_of(shape.graph_density, n_nodes)
-        unread_graph(shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, place * size, memory)
+        density, at = density_of(shape.graph_density, n_nodes), place * embedding_size
+        unread_graph(shape, weights, gradient, plan, drawn, draws.nodes, draws.counts, read, density, slopes, at, memory)
 
     since = begin_phase(memory)
     accumulate(floats, embeddings, n_roots, size, floats, products, stride, gradient, weights.matrices[0])
@@ -236,5 +247,8 @@ def backward(some: Any, share: int, plan: Plan, network: Network, batch: Pass, m
         own = toward + states[place, FIRST_ROOT] * size
         memory.tops[0], memory.tops[1] = states[place, FLOATS], states[place, INTEGERS]
         rooted = take_rooted(shape, draws.ptr[place + 1] - draws.ptr[place], memory)
-        learn_roots(network, gradient, plan, graphs[place], rooted, states[place], own, most_places, mark, integers, memory)
+        at = _moments_of_nodes(network, place)
+        learn_roots(
+            network, gradient, plan, graphs[place], rooted, states[place], own, slopes, at, most_places, mark, integers, memory
+        )
     memory.tops[0], memory.tops[1] = mark, integers

@@ -14,7 +14,7 @@ from phist.engine.places import Chunk
 from phist.engine.plan import Plan
 from phist.engine.shape import Shape, Weights
 from phist.engine.vectors import LANES, inner, load, single, store
-from phist.engine.whitening import add_moments, finish_moments, pull_whitening
+from phist.engine.whitening import add_moments, add_removed, begin_sums, finish_moments, pull_whitening
 
 
 class Drawn(NamedTuple):
@@ -63,7 +63,7 @@ def read_graph(
     shape: Shape, weights: Weights, plan: Plan, drawn: Drawn, nodes: Any, counts: Any, read: Read, density: Any, result: Any,
     to: int, memory: Memory,
 ) -> None:  # fmt: skip
-    """The graph's histogram, to ``result[to]``."""
+    """The graph's histogram, to ``result[to]``, and behind it f_graph's moments where they are asked for."""
     floats, mark, since = memory.floats, memory.tops[0], begin_phase(memory)
     order, width, last = shape.orders[0], shape.widths[0], shape.widths[-1]
     stride = order * width
@@ -88,6 +88,10 @@ def read_graph(
     squash_places(shape.bins, floats, read.y, n_nodes, last, read.whitening, read.squashed)
     add_places(shape.bins, floats, read.squashed, n_nodes, last, chunk.members, result, to)
     scale_histograms(shape.bins, last, result, to, density)
+    if shape.moments:
+        moments = to + shape.bins.number * last
+        fill(result, moments, 2 * last, single(0.0))
+        add_removed(floats, read.whitening, last, single(1.0), result, moments)
     charge(memory, HISTOGRAMS, since)
     memory.tops[0] = mark
 
@@ -117,6 +121,8 @@ def unread_graph(
     slopes = take_floats(memory, 2 * shape.bins.number * last)
     since = begin_phase(memory)
     fill(floats, sums, 2 * last, single(0.0))
+    if shape.moments:
+        begin_sums(floats, read.whitening, last, single(1.0), slope, slope_at + shape.bins.number * last, floats, sums)
     prepare_slopes(shape.bins, last, slope, slope_at, density, floats, slopes)
     pull_places(shape.bins, floats, read.y, read.squashed, n_nodes, last, read.whitening, chunk.members, slopes, g, sums)
     charge(memory, HISTOGRAMS, since)

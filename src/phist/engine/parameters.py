@@ -1,7 +1,7 @@
 """A network's parameters between torch and compiled code: padded to whole vectors, and each matrix beside its transpose.
 
-Embeddings lie bin by bin in the engine, (bins, channels), and channel by channel in torch, so f_graph's first matrix and the
-head are turned on the way.
+Embeddings lie bin by bin in the engine, (bins, channels), and channel by channel in torch (`columns_of`), so f_graph's first
+matrix and the head are turned on the way.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.engine.shape import Head, Shape, Weights, padded
+from phist.engine.shape import Head, Shape, Weights, columns_of, padded
 from phist.engine.vectors import compiled
 
 Array = NDArray[Any]
@@ -96,9 +96,10 @@ class _Layout:
 
     def __init__(self, shape: Shape, channels: Sequence[int], n_classes: int) -> None:
         self.orders, self.widths, self.channels = shape.orders.tolist(), shape.widths.tolist(), list(channels)
-        self.bins, self.n_classes, self.size = shape.bins.number, n_classes, 0
+        self.bins, self.moments, self.n_classes, self.size = shape.bins.number, shape.moments, n_classes, 0
+        self.embedding_size = (self.bins + self.moments) * self.widths[-1]
         levels = self._lay_level(below=1), self._lay_level(below=self.bins * self.widths[-1])
-        self.head = self._lay(n_classes * self.bins * self.widths[-1]), self._lay(n_classes)
+        self.head = self._lay(n_classes * self.embedding_size), self._lay(n_classes)
         self.own_size = self.size
         self.levels = tuple((matrices, self._lay_all(areas), biases) for matrices, areas, biases in levels)
 
@@ -131,8 +132,8 @@ class _Layout:
                 places += [self._as_torch(place, layer, bool(on_embeddings)), bias]
                 turned += [self._as_torch(mirror, layer, bool(on_embeddings)), bias]
         matrix, bias = (positions[begin:] for begin in self.head)
-        head = matrix[: self.n_classes * self.bins * self.widths[-1]].reshape(self.n_classes, self.bins, self.widths[-1])
-        last = [head[:, :, : self.channels[-1]].swapaxes(1, 2), bias[: self.n_classes]]
+        head = matrix[: self.n_classes * self.embedding_size].reshape(self.n_classes, self.embedding_size)
+        last = [head[:, columns_of(self.bins, self.channels[-1], self.moments)], bias[: self.n_classes]]
         return tuple(np.concatenate([part.ravel() for part in parts]).astype(np.int32) for parts in (places + last, turned + last))  # type: ignore[return-value]
 
     def _area(self, layer: int, on_embeddings: bool) -> tuple[int, int]:

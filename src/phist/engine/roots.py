@@ -3,13 +3,14 @@
 from typing import Any, NamedTuple
 
 from phist.engine.bins import prepare_slopes
+from phist.engine.dense import fill
 from phist.engine.memory import PLACES, Memory, begin_phase, charge, take_floats, take_integers
 from phist.engine.node_level import Responses, embed, learn, pull, respond, squash, take_responses
 from phist.engine.places import Chunk, lay_chunk, open_chunk
 from phist.engine.plan import Plan
 from phist.engine.shape import Network, Shape
 from phist.engine.vectors import LANES, inner, load, single, store
-from phist.engine.whitening import add_moments, finish_moments, pull_whitening
+from phist.engine.whitening import add_moments, add_removed, begin_sums, finish_moments, pull_whitening
 from phist.nn.sampling import Draws
 
 STATES = 8  # what is remembered of a graph between the passes:
@@ -125,11 +126,34 @@ def _measure(shape: Shape, chunk: Chunk, y: int, moments: int, memory: Memory) -
 
 
 @inner
+def _count_draws(rooted: Rooted, n_roots: int, memory: Memory) -> Any:
+    total = single(0.0)
+    for root in range(n_roots):
+        total += memory.floats[rooted.weights + root]
+    return total
+
+
+@inner
+def add_node_moments(shape: Shape, rooted: Rooted, n_roots: int, result: Any, to: int, memory: Memory) -> None:
+    """Mean and standard deviation of f_node's responses, the mean over the roots where each has its own, to ``result[to]``."""
+    width, n_draws = shape.widths[-1], _count_draws(rooted, n_roots, memory)
+    fill(result, to, 2 * width, single(0.0))
+    for number in range(1 if shape.joint else n_roots):
+        share = single(1.0) if shape.joint else memory.floats[rooted.weights + number] / n_draws
+        add_removed(memory.floats, rooted.whitening + number * 2 * width, width, share, result, to)
+
+
+@inner
 def learn_roots(
-    network: Network, gradient: Any, plan: Plan, graph: int, rooted: Rooted, state: Any, toward: int, most_places: int, mark: int,
-    integers: int, memory: Memory,
+    network: Network, gradient: Any, plan: Plan, graph: int, rooted: Rooted, state: Any, toward: int, grad_moments: Any,
+    grad_at: int, most_places: int, mark: int, integers: int, memory: Memory,
 ) -> None:  # fmt: skip
-    """f_node's part of the backward pass for one graph; ``toward`` are the slopes of its roots' standardised embeddings."""
+    """f_node's part of the backward pass for one graph.
+
+    Args:
+        toward: slopes of its roots' standardised embeddings.
+        grad_moments: those of f_node's moments, from ``grad_at`` on.
+    """
     shape, floats, n_roots = network.shape, memory.floats, state[ROOTS]
     n_nodes, width = plan.node_ptr[graph + 1] - plan.node_ptr[graph], shape.widths[-1]
     size, density = shape.bins.number * width, density_of(shape.node_density, n_nodes)
@@ -141,6 +165,7 @@ def learn_roots(
             at = toward + root * size + block
             store(floats, at, load(floats, at) * load(network.node_standardizer.scale, block))
         prepare_slopes(shape.bins, width, floats, toward + root * size, density, floats, slopes + 2 * root * size)
+    _begin_sums(shape, rooted, n_roots, grad_moments, grad_at, memory)
     if state[KEPT]:
         mark, integers = memory.tops[0], memory.tops[1]
         memory.tops[0], memory.tops[1] = above, integers_above
@@ -159,7 +184,6 @@ def _learn_at_once(
 ) -> None:  # fmt: skip
     """From responses that are in memory."""
     shape = network.shape
-    _clear_sums(shape, chunk.n_roots, memory)
     g, begin = take_floats(memory, chunk.n_places * shape.widest), chunk.n_roots - chunk.n_roots  # a zero that is no literal
     pull(shape, chunk, responses, rooted.whitening, slopes, g, begin, memory)
     _hand_back(shape, chunk, rooted, begin, chunk.n_roots, responses.y, n_nodes, g, memory)
@@ -176,7 +200,6 @@ def _learn_in_turns(
     width, size = shape.widths[-1], shape.bins.number * shape.widths[-1]
     mark, integers = memory.tops[0], memory.tops[1]
     ignored = (1 if shape.joint else n_roots) * 2 * width
-    _clear_sums(shape, n_roots, memory)
     for turn in range(2):
         begin = 0
         while begin < n_roots:
@@ -195,9 +218,16 @@ def _learn_in_turns(
 
 
 @inner
-def _clear_sums(shape: Shape, n_roots: int, memory: Memory) -> None:
-    for c in range((1 if shape.joint else n_roots) * 4 * shape.widths[-1]):
+def _begin_sums(shape: Shape, rooted: Rooted, n_roots: int, grad_moments: Any, grad_at: int, memory: Memory) -> None:
+    """What mean and variance hand back begins with the gradient of the moments that the head sees."""
+    sets, width = 1 if shape.joint else n_roots, shape.widths[-1]
+    for c in range(sets * 4 * width):
         memory.doubles[c] = 0.0
+    if shape.moments:
+        n_draws = _count_draws(rooted, n_roots, memory)
+        for number in range(sets):
+            share, own = single(1.0) if shape.joint else memory.floats[rooted.weights + number] / n_draws, number * 2 * width
+            begin_sums(memory.floats, rooted.whitening + own, width, share, grad_moments, grad_at, memory.doubles, own)
 
 
 @inner

@@ -11,6 +11,7 @@ from phist.nn.histogram import ProjectiveHistogram
 from phist.nn.network import StructuralNetwork
 
 Array = NDArray[Any]
+MOMENTS = 4  # mean and standard deviation of f_graph's responses, then of f_node's
 
 
 class Shape(NamedTuple):
@@ -25,6 +26,7 @@ class Shape(NamedTuple):
     epsilon: float
     node_density: bool
     graph_density: bool
+    moments: int  # that a graph's embedding has of each channel, behind its bins: MOMENTS or none
 
 
 class Weights(NamedTuple):
@@ -41,12 +43,12 @@ class Head(NamedTuple):
 
     values: Array
     n_classes: int
-    matrix: int  # (classes, bins · width)
+    matrix: int  # (classes, (bins + moments) · width)
     bias: int
 
 
 class Standardizer(NamedTuple):
-    """(E - shift)·scale, in the order of the engine's histograms."""
+    """(E - shift)·scale, in the order of the engine's embeddings."""
 
     shift: Array
     scale: Array
@@ -66,6 +68,16 @@ class Network(NamedTuple):
 def padded(width: int) -> int:
     """The next multiple of a vector's length."""
     return -(-width // LANES) * LANES
+
+
+def columns_of(bins: int, channels: int, moments: int = 0) -> Array:
+    """Where each column of an embedding stands in the engine.
+
+    Torch has the bins of the first channel, of the second, and so on; the engine has all channels of the first bin, padded,
+    of the second, and so on. Moments come last in both, each with all its channels.
+    """
+    rows = np.arange((bins + moments) * padded(channels)).reshape(bins + moments, -1)[:, :channels]
+    return np.concatenate([rows[:bins].T.ravel(), rows[bins:].ravel()])
 
 
 def shape_of(network: StructuralNetwork) -> Shape:
@@ -88,4 +100,5 @@ def shape_of(network: StructuralNetwork) -> Shape:
         epsilon=network.f_node.norm.epsilon,
         node_density=densities[0],
         graph_density=densities[1],
+        moments=MOMENTS if config.moments == "head" else 0,
     )

@@ -101,17 +101,17 @@ def _move(step: int, number: int, signals: Any, network: Network, batch: Pass, m
 
 @inner
 def _follow_nodes(step: int, network: Network, batch: Pass, running: Running) -> None:
-    bins, width, to = network.shape.bins.number, network.shape.widths[-1], network.node_standardizer
+    to = network.node_standardizer
     if step >= running.first_step:
-        learn_nodes(batch.moments, bins, width, next_share(running), running.mean, running.variance)
-        settle(running.mean, running.variance, running.epsilon, bins, width, to.shift, to.scale)
+        learn_nodes(batch.moments, running.columns, len(to.shift), next_share(running), running.mean, running.variance)
+        settle(running.mean, running.variance, running.epsilon, running.columns, to.shift, to.scale)
     batch.moments[:] = 0.0
 
 
 @inner
 def _follow_graphs(step: int, network: Network, batch: Pass, running: Running) -> None:
-    bins, width, to = network.shape.bins.number, network.shape.widths[-1], network.graph_standardizer
+    to, size = network.graph_standardizer, len(network.graph_standardizer.shift)
     if step >= running.first_step:
-        begin, end = batch.shares.ptr[step, 0] * bins * width, batch.shares.ptr[step, -1] * bins * width
-        learn_graphs(batch.histograms[begin:end], bins, width, next_share(running), running.mean, running.variance)
-        settle(running.mean, running.variance, running.epsilon, bins, width, to.shift, to.scale)
+        some = batch.histograms[batch.shares.ptr[step, 0] * size : batch.shares.ptr[step, -1] * size]
+        learn_graphs(some, running.columns, size, next_share(running), running.mean, running.variance)
+        settle(running.mean, running.variance, running.epsilon, running.columns, to.shift, to.scale)

@@ -1,7 +1,6 @@
 """Running standardisation in compiled code: the same numbers as `RunningStandardizer`, without a dozen small tensors a step.
 
-Embeddings lie bin by bin in the engine, (bins, width), and channel by channel in torch, (channels, bins), as the running
-statistics do.
+Embeddings lie bin by bin in the engine and channel by channel in torch (`columns_of`), as the running statistics do.
 """
 
 from collections.abc import Callable
@@ -28,30 +27,47 @@ class Running(NamedTuple):
     updates: Array  # (1): batches they have learnt from
     momentum: float
     epsilon: float
+    columns: Array  # where each of them stands in the engine
     first_step: int  # that they learn from
 
 
 def no_running() -> Running:
     """What nothing is learnt from."""
-    return Running(np.empty(0, np.float32), np.empty(0, np.float32), np.zeros(1, np.int64), 1.0, 0.0, NEVER)
+    nothing = np.empty(0, np.float32)
+    return Running(nothing, nothing, np.zeros(1, np.int64), 1.0, 0.0, np.empty(0, np.int64), NEVER)
 
 
 class Statistics:
-    """Running statistics of a `RunningStandardizer`, read and moved in place; without one, zeros and ones."""
+    """Running statistics of a `RunningStandardizer`, read and moved in place; without one, zeros and ones.
 
-    def __init__(self, module: nn.Module, bins: int, width: int) -> None:
+    Args:
+        columns: where each column of an embedding stands in the engine.
+        size: of an embedding in the engine, with padding.
+    """
+
+    def __init__(self, module: nn.Module, columns: Array, size: int) -> None:
         self.module = module if isinstance(module, RunningStandardizer) else None
-        self.bins, self.width = bins, width
+        self.columns, self.size = columns, size
         self._views = FlatViews()
 
     def settle(self) -> Standardizer:
         """What is subtracted and multiplied with as it is now; a pass keeps its own for the way back."""
-        size = self.bins * self.width
-        both = Standardizer(np.zeros(size, np.float32), np.ones(size, np.float32))
+        both = Standardizer(np.zeros(self.size, np.float32), np.ones(self.size, np.float32))
         if self.module is not None:
             mean, variance, _ = self.arrays()
-            settle(mean, variance, self.module.epsilon, self.bins, self.width, both.shift, both.scale)
+            settle(mean, variance, self.module.epsilon, self.columns, both.shift, both.scale)
         return both
+
+    def to_torch(self, embeddings: Array, standardizer: Standardizer) -> Array:
+        """Embeddings as they come from the engine, standardised, in torch's order: (rows, columns)."""
+        standard = (embeddings.reshape(-1, self.size) - standardizer.shift) * standardizer.scale
+        return np.take(standard, self.columns, axis=1)
+
+    def from_torch(self, gradient: Array, standardizer: Standardizer) -> Array:
+        """The gradient of embeddings, given that of what `to_torch` makes of them; padding gets zeros."""
+        slopes = np.zeros((len(gradient), self.size), np.float32)
+        slopes[:, self.columns] = gradient
+        return (slopes * standardizer.scale).reshape(-1)
 
     @property
     def is_first(self) -> bool:
@@ -59,19 +75,19 @@ class Statistics:
         return self.module is not None and self.module.training and self.arrays()[2][0] == 0
 
     def learn(self, numbers: Array, learn: Callable[..., None]) -> None:
-        """From a batch, if they are learnt: `learn_nodes` from every thread's moments or `learn_graphs` from histograms."""
+        """From a batch, if they are learnt: `learn_nodes` from every thread's moments or `learn_graphs` from embeddings."""
         if self.module is not None and self.module.training:
             mean, variance, updates = self.arrays()
             updates += 1
             step = max(self.module.momentum, 1 / float(updates[0]))
-            learn(numbers, self.bins, self.width, step, mean, variance)
+            learn(numbers, self.columns, self.size, step, mean, variance)
 
     def running(self, first_step: int) -> Running:
         """For steps of training of which the ``first_step`` is the first to learn from."""
         if self.module is None or not self.module.training:
             return no_running()
         mean, variance, updates = self.arrays()
-        return Running(mean, variance, updates, self.module.momentum, self.module.epsilon, first_step)
+        return Running(mean, variance, updates, self.module.momentum, self.module.epsilon, self.columns, first_step)
 
     def arrays(self) -> list[Array]:
         """Mean, variance and the number of updates, where torch has them."""
@@ -90,30 +106,27 @@ def next_share(running: Running) -> float:
 
 
 @compiled
-def settle(mean: Any, variance: Any, epsilon: float, bins: int, width: int, shift: Any, scale: Any) -> None:
+def settle(mean: Any, variance: Any, epsilon: float, columns: Any, shift: Any, scale: Any) -> None:
     """Shift and scale of embeddings, in the engine's order, from running statistics in torch's."""
-    for channel in range(len(mean) // bins):
-        for number in range(bins):
-            at, to = channel * bins + number, number * width + channel
-            shift[to] = mean[at]
-            scale[to] = 1 / np.sqrt(variance[at] + epsilon)
+    for at in range(len(mean)):
+        shift[columns[at]] = mean[at]
+        scale[columns[at]] = 1 / np.sqrt(variance[at] + epsilon)
 
 
 @compiled
-def learn_nodes(sums: Any, bins: int, width: int, step: float, mean: Any, variance: Any) -> None:
+def learn_nodes(sums: Any, columns: Any, size: int, step: float, mean: Any, variance: Any) -> None:
     """Move running statistics towards those of a batch, given every thread's weights, sums and sums of squares about the mean."""
-    weight, size = 0.0, bins * width
+    weight = 0.0
     for share in range(len(sums)):
         weight += sums[share, 0]
-    for channel in range(len(mean) // bins):
-        for number in range(bins):
-            at, total, square = 1 + number * width + channel, 0.0, 0.0
-            for share in range(len(sums)):
-                total += sums[share, at]
-                square += sums[share, at + size]
-            average = total / weight
-            spread = max(square / weight - average * average, 0.0)
-            _approach(mean, variance, channel * bins + number, mean[channel * bins + number] + average, spread, step)
+    for at in range(len(mean)):
+        total, square = 0.0, 0.0
+        for share in range(len(sums)):
+            total += sums[share, 1 + columns[at]]
+            square += sums[share, 1 + columns[at] + size]
+        average = total / weight
+        spread = max(square / weight - average * average, 0.0)
+        _approach(mean, variance, at, mean[at] + average, spread, step)
 
 
 @compiled
@@ -124,16 +137,15 @@ def _approach(mean: Any, variance: Any, at: int, new_mean: float, new_variance: 
 
 
 @compiled
-def learn_graphs(results: Any, bins: int, width: int, step: float, mean: Any, variance: Any) -> None:
-    """Move running statistics towards those of a batch of graphs' histograms."""
-    n_graphs = len(results) // (bins * width)
-    for channel in range(len(mean) // bins):
-        for number in range(bins):
-            first, average, spread = number * width + channel, 0.0, 0.0
-            for graph in range(n_graphs):
-                average += results[graph * bins * width + first]
-            average /= n_graphs
-            for graph in range(n_graphs):
-                away = results[graph * bins * width + first] - average
-                spread += away * away
-            _approach(mean, variance, channel * bins + number, average, spread / n_graphs, step)
+def learn_graphs(results: Any, columns: Any, size: int, step: float, mean: Any, variance: Any) -> None:
+    """Move running statistics towards those of a batch of graphs' embeddings."""
+    n_graphs = len(results) // size
+    for at in range(len(mean)):
+        average, spread = 0.0, 0.0
+        for graph in range(n_graphs):
+            average += results[graph * size + columns[at]]
+        average /= n_graphs
+        for graph in range(n_graphs):
+            away = results[graph * size + columns[at]] - average
+            spread += away * away
+        _approach(mean, variance, at, average, spread / n_graphs, step)

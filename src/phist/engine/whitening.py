@@ -82,6 +82,28 @@ def finish_moments(doubles: Any, at: int, width: int, epsilon: float, f: Any, wh
 
 
 @inner
+def add_removed(f: Any, whitening: int, width: int, share: Any, result: Any, to: int) -> None:
+    """Add what rows are whitened with, their mean and then their standard deviation, times ``share``, to ``result[to]``."""
+    for block in range(0, width, LANES):
+        mean, deviation = load(f, whitening + block), splat(single(1.0)) / load(f, whitening + width + block)
+        store(result, to + block, fma(mean, splat(share), load(result, to + block)))
+        store(result, to + width + block, fma(deviation, splat(share), load(result, to + width + block)))
+
+
+@inner
+def begin_sums(f: Any, whitening: int, width: int, share: Any, grad: Any, at: int, sums: Any, to: int) -> None:
+    """Sums for `pull_whitening` that begin with the gradient of what `add_removed` has added.
+
+    A row x = (y - mean)/deviation moves the mean by its part of dy and the deviation by its part of x·dy: just what the sums
+    stand for, but that those are subtracted, and divided by the deviation.
+    """
+    for c in range(width):
+        factor = share / f[whitening + width + c]
+        sums[to + c] = -grad[at + c] * factor
+        sums[to + width + c] = -grad[at + width + c] * factor
+
+
+@inner
 def pull_whitening(f: Any, y: int, n: int, width: int, whitening: int, shares: int, inverse: Any, sums: int, g: int) -> None:
     """From slopes of whitened rows to slopes of the rows: what mean and scale hand back comes in."""
     for block in range(0, width, LANES):

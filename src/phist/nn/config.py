@@ -14,6 +14,9 @@ from phist.nn.sampling import RootSampler
 
 AggregationKind = Literal["histogram", "sum", "mean", "max"]
 HistogramKind = Literal["count", "density"]
+MomentsUse = Literal["none", "head"]
+ADDED_LATER = {"moments": "none"}  # fields that older configurations lack, with the value that such a network had
+REMOVED = {"append_moments": False}  # fields that older configurations have, with the one value that still means something
 MOST_LAYERS = 100
 MOST_PER_LAYER = 1 << 16  # terms, channels, bins
 MOST_WEIGHTS = 1 << 28  # a gigabyte in single precision
@@ -32,7 +35,9 @@ class NetworkConfig:
         aggregation: ``"histogram"``, or ``"sum"`` (the paper's ablation), ``"mean"``, ``"max"``.
         node_histogram, graph_histogram: ``"count"`` or ``"density"`` at each level.
         statistics: whitening of f_node over all roots of a graph together, or root by root.
-        append_moments: append the mean and variance that whitening removes to the histogram.
+        moments: ``"head"`` shows the linear head what whitening removes at both levels, the mean and the standard deviation of
+            the responses of each channel; with ``"none"``, as in the paper, a graph whose nodes all look alike is seen as its
+            number of nodes and nothing else (docs/theory.md).
         standardize: running standardisation of node and graph embeddings.
         convolution: ``"chebyshev"``, ``"cayley"``, ``"arma"``, ``"gin"`` or ``"sage"``.
         operator: ``"laplacian"``, or ``"random-walk"`` for directed graphs that are not symmetrised.
@@ -51,7 +56,7 @@ class NetworkConfig:
     node_histogram: HistogramKind = "density"  # a root's view should not depend on how much lies out of sight
     graph_histogram: HistogramKind = "count"  # the size of a graph is information
     statistics: Statistics = "joint"  # the paper
-    append_moments: bool = False  # no benefit, the paper found
+    moments: MomentsUse = "none"  # no benefit, the paper found
     standardize: bool = True  # without it training hardly begins (docs/decisions)
     convolution: str = "chebyshev"  # the paper
     operator: SpectralOperator = "laplacian"
@@ -80,6 +85,7 @@ class NetworkConfig:
         check_choice("graph_histogram", self.graph_histogram, get_args(HistogramKind))
         check_choice("statistics", self.statistics, get_args(Statistics))
         check_choice("operator", self.operator, get_args(SpectralOperator))
+        check_choice("moments", self.moments, get_args(MomentsUse))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -102,10 +108,11 @@ class NetworkConfig:
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        """The inverse of `to_dict`; unknown or missing names are an error that says which."""
+        """The inverse of `to_dict`, and of that of earlier versions; unknown or missing names are an error that says which."""
         if not isinstance(values, Mapping):
             raise ConfigError(f"the network's configuration is {shown(values)}; an object is needed")
         known = {item.name for item in fields(cls)}
+        values = {**ADDED_LATER, **{name: value for name, value in values.items() if REMOVED.get(name, ...) != value}}
         if values.keys() != known:
             unknown, missing = sorted(values.keys() - known), sorted(known - values.keys())
             raise ConfigError(

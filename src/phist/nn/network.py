@@ -1,5 +1,7 @@
 """The two-level network: f_node turns impulses into node embeddings, f_graph turns those into a graph embedding."""
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -34,9 +36,8 @@ class StructuralEmbedding(nn.Module):
         )
         self.norm = MultisetNorm(config.statistics)
         self.aggregation = make_aggregation(config, histogram)
-        self.append_moments = config.append_moments
         self.in_channels = in_channels
-        self.out_channels = self.aggregation.out_channels(widths[-1]) + 2 * widths[-1] * config.append_moments
+        self.out_channels = self.aggregation.out_channels(widths[-1])
 
     def responses(self, x: Tensor, batch: Batch) -> Tensor:
         """g_conv(X; G): the convolutions, with an ELU between any two."""
@@ -50,17 +51,25 @@ class StructuralEmbedding(nn.Module):
         """Mean and variance of the responses to ``x``."""
         return self.norm.moments(self.responses(x, batch), batch.graph_of, batch.node_counts, root_weights)
 
-    def forward(self, x: Tensor, batch: Batch, root_weights: Tensor, moments: Moments | None = None) -> Tensor:
-        """Embed; ``moments`` are taken from the responses unless they are known already."""
+    def forward(self, x: Tensor, batch: Batch, root_weights: Tensor) -> Tensor:
+        """Embed."""
+        return self.embed(x, batch, root_weights)[0]
+
+    def embed(self, x: Tensor, batch: Batch, root_weights: Tensor, moments: Moments | None = None) -> tuple[Tensor, Moments]:
+        """Embed, and say what the responses were whitened with: their own moments unless others are given."""
         response = self.responses(x, batch)
         if moments is None:
             moments = self.norm.moments(response, batch.graph_of, batch.node_counts, root_weights)
         elements = self.norm(response, batch.graph_of, moments)
         embedding: Tensor = self.aggregation(elements, ptr=batch.node_ptr, dim=0)
-        if self.append_moments:
-            shape = (*embedding.shape[:-1], -1)
-            embedding = torch.cat([embedding, moments.mean.expand(shape), moments.variance.expand(shape)], dim=-1)
-        return embedding  # (graphs, roots, out_channels)
+        return embedding, moments  # (graphs, roots, out_channels)
+
+
+class NodeLevel(NamedTuple):
+    """What f_node makes of a batch."""
+
+    embeddings: Tensor  # (graphs, roots, m_node), standardised
+    removed: Tensor  # (graphs, 2 · channels): what whitening took from the responses
 
 
 class StructuralNetwork(nn.Module):
@@ -81,8 +90,9 @@ class StructuralNetwork(nn.Module):
         self.f_node = StructuralEmbedding(1, config, config.node_histogram)
         self.f_graph = StructuralEmbedding(self.f_node.out_channels, config, config.graph_histogram)
         self.node_standardizer = _standardizer(config, self.f_node.out_channels)
-        self.graph_standardizer = _standardizer(config, self.f_graph.out_channels)
-        self.head = nn.Linear(self.f_graph.out_channels, n_classes)
+        self.out_channels = self.f_graph.out_channels + (4 * config.channels[-1] if config.moments == "head" else 0)
+        self.graph_standardizer = _standardizer(config, self.out_channels)
+        self.head = nn.Linear(self.out_channels, n_classes)
 
     def forward(self, batch: Batch, roots: Roots) -> Tensor:
         """Class scores of every graph, seen from ``roots``."""
@@ -91,12 +101,16 @@ class StructuralNetwork(nn.Module):
 
     def node_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
         """e_j = f_node(δ_j; G) for every root, standardised."""
-        embeddings = self._node_histograms(batch, roots)
+        return self.node_level(batch, roots).embeddings  # (graphs, roots, m_node)
+
+    def node_level(self, batch: Batch, roots: Roots) -> NodeLevel:
+        """The same, with what whitening removed."""
+        embeddings, moments = self._node_histograms(batch, roots)
         if isinstance(self.node_standardizer, RunningStandardizer):
             embeddings = self.node_standardizer(embeddings, roots.multiplicity)
-        return embeddings  # (graphs, roots, m_node)
+        return NodeLevel(embeddings, self.f_node.norm.removed(moments))
 
-    def _node_histograms(self, batch: Batch, roots: Roots) -> Tensor:
+    def _node_histograms(self, batch: Batch, roots: Roots) -> tuple[Tensor, Moments]:
         """As many roots at a time as the memory limit allows; gradients need them all at once."""
         rows = batch.n_nodes * max(self.config.channels)
         slots_at_once = max(1, self.config.max_elements // rows)
@@ -106,23 +120,28 @@ class StructuralNetwork(nn.Module):
         moments = None
         if self.config.statistics == "joint":
             moments = merge_moments([self._root_moments(batch, part) for part in parts])
-        return torch.cat([self._embed_roots(batch, part, moments) for part in parts], dim=1)  # (graphs, roots, m_node)
+        histograms, own = zip(*(self._embed_roots(batch, part, moments) for part in parts), strict=True)
+        if moments is None:
+            moments = Moments(*(torch.cat(of_parts, dim=1) for of_parts in zip(*own, strict=True)))
+        return torch.cat(histograms, dim=1), moments  # (graphs, roots, m_node)
 
     def graph_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
         """e_G = f_graph(E; G), standardised; nodes that are no roots have no embedding, repeated roots add up."""
-        return self.read(batch, roots, self.node_embeddings(batch, roots))
+        return self.read(batch, roots, self.node_level(batch, roots))
 
-    def read(self, batch: Batch, roots: Roots, embeddings: Tensor) -> Tensor:
-        """The same, given the embeddings of the roots: (graphs, roots, m_node)."""
-        drawn = embeddings * roots.multiplicity.unsqueeze(-1)
+    def read(self, batch: Batch, roots: Roots, nodes: NodeLevel) -> Tensor:
+        """The same, given what f_node makes of the roots."""
+        drawn = nodes.embeddings * roots.multiplicity.unsqueeze(-1)
         signal = torch.zeros(batch.n_nodes, drawn.shape[-1], dtype=drawn.dtype, device=drawn.device)
         signal = signal.index_add(0, roots.nodes.flatten(), drawn.flatten(0, 1)).unsqueeze(1)  # (nodes, 1, m_node)
-        histograms: Tensor = self.f_graph(signal, batch, drawn.new_ones(batch.n_graphs, 1)).squeeze(1)
-        return self.graph_standardizer(histograms)  # type: ignore[no-any-return]  # (graphs, m_graph)
+        histograms, moments = self.f_graph.embed(signal, batch, drawn.new_ones(batch.n_graphs, 1))
+        embeddings = histograms.squeeze(1)
+        if self.config.moments == "head":
+            embeddings = torch.cat([embeddings, self.f_graph.norm.removed(moments), nodes.removed], dim=-1)
+        return self.graph_standardizer(embeddings)  # type: ignore[no-any-return]  # (graphs, m_graph)
 
-    def _embed_roots(self, batch: Batch, roots: Roots, moments: Moments | None = None) -> Tensor:
-        x = impulses(roots.nodes, batch.n_nodes, batch.dtype)
-        return self.f_node(x, batch, roots.multiplicity, moments)  # type: ignore[no-any-return]
+    def _embed_roots(self, batch: Batch, roots: Roots, moments: Moments | None = None) -> tuple[Tensor, Moments]:
+        return self.f_node.embed(impulses(roots.nodes, batch.n_nodes, batch.dtype), batch, roots.multiplicity, moments)
 
     def _root_moments(self, batch: Batch, roots: Roots) -> Moments:
         return self.f_node.moments(impulses(roots.nodes, batch.n_nodes, batch.dtype), batch, roots.multiplicity)

@@ -56,6 +56,15 @@ class MultisetNorm(nn.Module):
         scale = (moments.variance + self.epsilon).rsqrt()
         return torch.tanh((x - moments.mean[graph_of]) * scale[graph_of])
 
+    def removed(self, moments: Moments) -> Tensor:
+        r"""What whitening subtracts and divides by, :math:`\mu` and :math:`\sqrt{\sigma^2 + \epsilon}`: (graphs, 2 · channels).
+
+        Where every root has its own, the mean over the draws.
+        """
+        share = moments.weight / moments.weight.sum(1, keepdim=True)
+        deviation = (moments.variance + self.epsilon).sqrt()
+        return (share * torch.cat([moments.mean, deviation], dim=-1)).sum(1)
+
     def extra_repr(self) -> str:
         return f"statistics={self.statistics!r}, epsilon={self.epsilon}"
 

@@ -45,7 +45,13 @@ APPENDIX = {
     "REDDIT-BINARY": Sizes(20, 32, (3, 3), (16, 32), 8, {"epochs": 40}),
 }
 
-PAPER_NETWORK = {"kernel": "smooth-rectangle", "node_histogram": "count", "graph_histogram": "count", "standardize": False}
+PAPER_NETWORK = {
+    "kernel": "smooth-rectangle",
+    "node_histogram": "count",
+    "graph_histogram": "count",
+    "standardize": False,
+    "moments": "none",
+}
 PAPER_TRAINING = {
     "epochs": 600,
     "learning_rate": 3e-4,
