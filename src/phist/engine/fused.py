@@ -179,7 +179,8 @@ def _embed_nodes(
 def _moments_of_nodes(network: Network, place: int) -> int:
     """Where those of a graph begin: they end its embedding."""
     end: int = (place + 1) * len(network.graph_standardizer.shift)
-    return end - 2 * network.shape.widths[-1]
+    begin: int = end - 2 * network.shape.widths[-1]
+    return begin
 
 
 @inner

@@ -73,7 +73,7 @@ class NetworkConfig:
         self._set("max_elements", whole_number("max_elements", self.max_elements, least=1, most=2**40))
         self._set("kernel_width", finite_number("kernel_width", self.kernel_width, least=0, above=True))
         self._set("operator_scale", finite_number("operator_scale", self.operator_scale, least=0, most=1, above=True))
-        for name in ("learnable_bins", "append_moments", "standardize"):
+        for name in ("learnable_bins", "standardize"):
             self._set(name, truth_value(name, getattr(self, name)))
         if not isinstance(self.sampler, RootSampler):
             raise ConfigError(f"sampler={shown(self.sampler)} was given; a RootSampler is needed")
