@@ -1,6 +1,7 @@
 """The error family of phist: a message says what was given, what is needed, and what to type next."""
 
-from collections.abc import Collection
+import reprlib
+from collections.abc import Collection, Hashable
 
 
 class PhistError(Exception):
@@ -33,5 +34,30 @@ class MissingExtraError(PhistError, ImportError):
 
 def check_choice(name: str, value: object, choices: Collection[object]) -> None:
     """Raise a `ConfigError` unless ``value`` is one of ``choices``."""
-    if value not in choices:
-        raise ConfigError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, choices))}")
+    if not isinstance(value, Hashable) or value not in choices:
+        raise ConfigError(f"{name}={shown(value)} is not known; choose one of {', '.join(map(repr, choices))}")
+
+
+def brief(text: object, most: int = 160) -> str:
+    """A text for a message: one line, cut in the middle where it is longer than ``most`` characters.
+
+    >>> brief("a" * 50, most=9)
+    'aaa...aaa'
+    """
+    line = " ".join(str(text).split())
+    part = (most - 3) // 2
+    return line if len(line) <= most else f"{line[:part]}...{line[-part:]}"
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value as a message shows it: its representation, cut where it is long or deep.
+
+    >>> shown([1, "a" * 100], most=30)
+    "[1, 'aaaaaaaa...aaaaaaaaa']"
+    """
+    short = reprlib.Repr()
+    short.maxstring = short.maxlong = short.maxother = most - 8
+    try:
+        return brief(short.repr(value), most)
+    except Exception:  # representations are code of others; and Python writes no whole number of more than 4,300 digits
+        return f"a {type(value).__name__}"

@@ -53,24 +53,24 @@ def _texts(suffix, texts, expected=refused):
 _texts(".jsonl", {
     "two thousand million nodes": '{"edges":[],"n_nodes":2000000000}',
     "a hundred million nodes on a line, a hundred lines": '{"edges":[],"n_nodes":100000000}\n' * 100,
-    "a number of nodes beyond 64 bits": '{"edges":[[0,1]],"n_nodes":%d}' % 10**30,
-    "an end beyond 64 bits": '{"edges":[[0,%d]],"n_nodes":%d}' % (10**20, 10**30),
+    "a number of nodes beyond 64 bits": json.dumps({"edges": [[0, 1]], "n_nodes": 10**30}),
+    "an end beyond 64 bits": json.dumps({"edges": [[0, 10**20]], "n_nodes": 10**30}),
     "a number of 5,000 digits": '{"edges":[[0,%s]]}' % ("9" * 5000),
-    "a weight of 4,000 digits": '{"edges":[[0,1,%s]]}' % ("9" * 4000),
+    "a weight of 4,000 digits": json.dumps({"edges": [[0, 1, 10**4000]]}),
     "a weight that is a list": '{"edges":[[0,1,[1]]]}',
     "a list as an end": '{"edges":[[0,[1]]]}',
     "nested a hundred thousand deep": '{"edges":' + "[" * 100_000 + "]" * 100_000 + "}",
     "half a surrogate as an id": '{"edges":[[0,1]],"id":"\\ud800"}\n{"edges":[[0,1]],"id":{}}',
     "bad UTF-8": b'{"edges":[[0,1]],"label":"\xff\xfe"}',
     "no node": '{"edges":[]}',
-    "an edge of a million characters": '{"edges":["%s"]}' % ("x" * 1_000_000),
+    "an edge of a million characters": json.dumps({"edges": ["x" * 1_000_000]}),
     "labels on some lines": '{"edges":[[0,1]],"label":1}\n{"edges":[[0,1]]}',
     "true as a number of nodes": '{"edges":[[0,1]],"n_nodes":true}',
     "one as a direction": '{"edges":[[0,1]],"directed":[1]}',
 })  # fmt: skip
 _texts(".jsonl", {
     "labels of several kinds": '{"edges":[[0,1]],"label":1}\n{"edges":[[0,1]],"label":"1"}\n{"edges":[[0,1]],"label":1.5}',
-    "ids beyond 64 bits": '{"edges":[[0,1]],"id":%d}' % 10**40,
+    "ids beyond 64 bits": json.dumps({"edges": [[0, 1]], "id": 10**40}),
     "a name with a zero byte": '{"edges":[["a\\u0000","b"]],"id":"x\\u0000"}',
 }, accepted)  # fmt: skip
 _texts(".csv", {
@@ -109,7 +109,6 @@ _texts(".graphml", {
     + "".join(f'<!ENTITY {b} "{"&" + a + ";" * 1}{("&" + a + ";") * 9}">' for a, b in zip("abcdefghi", "bcdefghij", strict=True))
     + "]><graphml>&j;</graphml>",
     "a file from elsewhere": '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + _GRAPHML % "<graph>&a;</graph>",
-    "nested fifty thousand deep": _GRAPHML % ("<graph><node id='a'>" * 50_000 + "</node></graph>" * 50_000),
     "a weight that is text": _GRAPHML % '<key id="w" for="edge" attr.name="weight" attr.type="string"/><graph><node id="a"/>'
     '<edge source="a" target="b"><data key="w">heavy</data></edge></graph>',
     "a weight of 5,000 digits": _GRAPHML % ('<key id="w" for="edge" attr.name="weight" attr.type="int"/><graph><edge source="a"'
@@ -118,6 +117,10 @@ _texts(".graphml", {
     "no node": _GRAPHML % "<graph/>",
     "another encoding": b'<?xml version="1.0" encoding="utf-99"?><graphml/>',
 })  # fmt: skip
+
+_texts(".graphml", {
+    "nested fifty thousand deep": _GRAPHML % ("<graph><node id='a'>" * 50_000 + "</node></graph>" * 50_000),
+}, accepted)  # fmt: skip
 
 
 def _tu(folder, **changes):
@@ -150,12 +153,12 @@ def _zip(path, compression, members):
 
 
 @case
-def zip_that_unpacks_to_gigabytes(folder):
+def zip_that_unpacks_to_hundreds_of_megabytes(folder):
     block = b"1, 2\n" * (1 << 18)
     with zipfile.ZipFile(folder / "X.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _tu(folder).items():
             with archive.open(name, "w") as member:
-                for _ in range(1024 if name == "X_A.txt" else 0):
+                for _ in range(300 if name == "X_A.txt" else 0):
                     member.write(block)
                 member.write(content)
     return refused(lambda: read_graphs(folder / "X.zip"))
@@ -217,7 +220,9 @@ def parquet_of_one_long_name(folder):
     import pyarrow.parquet as pq
 
     long = pa.DictionaryArray.from_arrays(pa.array(np.zeros(100_000, np.int32)), ["x" * 1_000_000])
-    table = pa.table({"graph": long, "source": pa.array(np.zeros(100_000, np.int64)), "target": pa.array(np.ones(100_000, np.int64))})
+    table = pa.table(
+        {"graph": long, "source": pa.array(np.zeros(100_000, np.int64)), "target": pa.array(np.ones(100_000, np.int64))}
+    )
     pq.write_table(table, folder / "x.parquet", compression="zstd")
     return lambda: check_graphset(read_graphs(folder / "x.parquet"))
 

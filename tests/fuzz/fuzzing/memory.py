@@ -11,7 +11,19 @@ from fuzzing.mutation import VALUES
 from phist import as_graphset
 
 KINDS = ("?", "i1", "u1", "i4", "i8", "u8", "f4", "f8", "f2", "O", "U3", "S3", "M8[s]", "c16")
-ODD = (*VALUES, b"a", (), (1,), object(), 3 + 4j, np.float32("nan"), np.int8(3), np.datetime64("NaT"), np.array(3), np.empty((0, 3)))
+ODD = (
+    *VALUES,
+    b"a",
+    (),
+    (1,),
+    object(),
+    3 + 4j,
+    np.float32("nan"),
+    np.int8(3),
+    np.datetime64("NaT"),
+    np.array(3),
+    np.empty((0, 3)),
+)
 
 
 def fuzz_memory(random, folder):

@@ -15,7 +15,15 @@ from fuzzing.invariants import Violation, check_message
 from fuzzing.mutation import mutate_bytes, mutate_value
 from phist import as_graphset
 
-SETTINGS = {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 2, "realizations": 2, "engine": "reference", "random_state": 0}
+SETTINGS = {
+    "orders": (2, 2),
+    "channels": (3, 3),
+    "bins": 3,
+    "roots": 2,
+    "realizations": 2,
+    "engine": "reference",
+    "random_state": 0,
+}
 HEADS = {"linear": {}, "forest": {"head": "forest"}, "kernel": {"head": "kernel"}}
 
 

@@ -15,7 +15,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-SECONDS = 10  # of processor time for one input; reading any of them takes milliseconds
+SECONDS = 5  # of processor time for one input; reading any of them takes milliseconds
 MEMORY = 2 << 30  # that one process may take beyond what its libraries did
 
 
@@ -24,9 +24,11 @@ def main():
     warnings.simplefilter("ignore")
 
     from fuzzing.catalogue import CRAFTED, FORMATS
+    from fuzzing.faulty import FAULTY
     from phist.errors import PhistError
 
-    _warm_up(FORMATS, {format for format, _ in inputs})
+    listed = {"crafted": CRAFTED, "faulty": FAULTY}
+    _warm_up(FORMATS, {format for format, _ in inputs if format not in listed})
     _limit_memory()
     for format, seed in inputs:
         _say(at=[format, seed])
@@ -34,7 +36,10 @@ def main():
         try:
             # SIGPROF ends the process even while compiled code runs, and counts this process's time alone.
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            call = CRAFTED[seed](folder) if format == "crafted" else FORMATS[format](random.Random(f"{format} {seed}"), folder)
+            if format in listed:
+                call = listed[format][seed](folder)
+            else:
+                call = FORMATS[format](random.Random(f"{format} {seed}"), folder)
             fault = _try(call, PhistError)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -61,7 +66,7 @@ def _try(call, expected):
 
 def _warm_up(formats, names):
     """Import and compile what the inputs need, before memory and time are counted."""
-    for name in sorted(names - {"crafted"}):
+    for name in sorted(names):
         folder = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
         for seed in range(5):
             (folder / str(seed)).mkdir()
