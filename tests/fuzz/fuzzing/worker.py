@@ -13,6 +13,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+from functools import partial
 from pathlib import Path
 
 SECONDS = 5  # of processor time for one input; reading any of them takes milliseconds
@@ -36,11 +37,8 @@ def main():
         try:
             # SIGPROF ends the process even while compiled code runs, and counts this process's time alone.
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            if format in listed:
-                call = listed[format][seed](folder)
-            else:
-                call = FORMATS[format](random.Random(f"{format} {seed}"), folder)
-            fault = _try(call, PhistError)
+            make = listed[format][seed] if format in listed else partial(FORMATS[format], random.Random(f"{format} {seed}"))
+            fault = _try(lambda make=make, folder=folder: make(folder)(), PhistError)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             shutil.rmtree(folder, ignore_errors=True)
@@ -70,7 +68,7 @@ def _warm_up(formats, names):
         folder = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
         for seed in range(5):
             (folder / str(seed)).mkdir()
-            _try(formats[name](random.Random(f"warm {seed}"), folder / str(seed)), Exception)
+            _try(lambda name=name, seed=seed: formats[name](random.Random(f"warm {seed}"), folder / str(seed))(), Exception)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -37,8 +37,8 @@ def read_table(path: Path, reading: Reading, nodes: Nodes | None = None) -> Grap
     targets = [source if _is_empty(target) else target for source, target in zip(columns["source"], columns["target"], strict=True)]
 
     names, ends = number_names([*columns["source"], *targets])
-    nodes = np.concatenate([graph_of_row, graph_of_row]) * len(names) + ends
-    distinct, position = np.unique(nodes, return_inverse=True)
+    node_of_end = np.concatenate([graph_of_row, graph_of_row]) * len(names) + ends
+    distinct, position = np.unique(node_of_end, return_inverse=True)
     source, target = position.reshape(2, -1)[:, is_edge]
     return pack_rows(
         np.bincount(distinct // len(names), minlength=len(graphs)),
