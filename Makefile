@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test fuzz check bench clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,6 +22,9 @@ demo: setup  ## train the paper's network on MUTAG and draw what it learnt
 
 test: setup  ## run all tests
 	$(BIN)/python -m pytest
+
+fuzz: setup  ## try N random inputs (100,000 by default) and count what is mishandled
+	PYTHONPATH=tests/fuzz:tests/helpers $(BIN)/python -m fuzzing $(or $(N),100000)
 
 check: setup  ## formatting, lint, types and the import contract
 	$(BIN)/ruff format --check .

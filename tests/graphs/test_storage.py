@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from mmap import mmap
 
 import numpy as np
@@ -195,3 +196,49 @@ def test_a_folder_in_place_of_a_file_is_refused(saved):
 def test_neighbours_are_not_looked_at_when_told_so(graphs, saved):
     (saved / "indices.bin").write_bytes(np.full(6, 99, np.int32).tobytes())
     assert GraphSet.open(saved, check=False).n_nodes == graphs.n_nodes
+
+
+BROKEN_ROWS = {
+    "asymmetric": ([1, 0, 2, 1, 3, 1], False, "one direction only"),
+    "unsorted": ([1, 2, 0, 1, 3, 2], False, "unsorted or repeat"),
+    "repeated": ([1, 0, 0, 1, 3, 2], False, "unsorted or repeat"),
+    "unsorted and directed": ([1, 2, 0, 1, 3, 2], True, "unsorted or repeat"),
+}
+
+
+@pytest.mark.parametrize(("indices", "directed", "message"), BROKEN_ROWS.values(), ids=BROKEN_ROWS.keys())
+@pytest.mark.parametrize("before", [0, 1])
+def test_neighbours_that_break_a_promise_are_refused(tmp_path, indices, directed, message, before):
+    path = as_graphset([(2, [(0, 1), (1, 0)])] * before + [(4, [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)])], directed="keep")
+    write_graphset(tmp_path / "set", [replace(path, directed=directed)])
+    values = np.fromfile(tmp_path / "set" / "indices.bin", "<i4")
+    values[-len(indices) :] = indices
+    values.tofile(tmp_path / "set" / "indices.bin")
+    with pytest.raises(ModelFileError, match=message):
+        GraphSet.open(tmp_path / "set")
+
+
+def test_weights_that_differ_by_direction_are_refused(saved):
+    weights = np.fromfile(saved / "weights.bin")
+    weights[0] = 7
+    weights.tofile(saved / "weights.bin")
+    with pytest.raises(ModelFileError, match="one direction only"):
+        GraphSet.open(saved)
+
+
+def test_a_directed_set_need_not_be_symmetric(tmp_path):
+    arcs = as_graphset([(3, [(0, 1), (2, 1)])], directed="keep")
+    arcs.save(tmp_path / "set")
+    assert GraphSet.open(tmp_path / "set") == arcs
+
+
+def test_the_check_looks_into_every_block(tmp_path, monkeypatch):
+    monkeypatch.setattr("phist.graphs.arrays._BLOCK", 4)
+    graphs = as_graphset([(4, [(0, 1), (1, 2), (2, 3)]), (1, []), (3, [(0, 2)])] * 5)
+    graphs.save(tmp_path / "set")
+    assert GraphSet.open(tmp_path / "set") == graphs
+    indices = np.fromfile(tmp_path / "set" / "indices.bin", "<i4")
+    indices[-1] = 1
+    indices.tofile(tmp_path / "set" / "indices.bin")
+    with pytest.raises(ModelFileError, match="one direction only"):
+        GraphSet.open(tmp_path / "set")

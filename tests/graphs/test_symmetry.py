@@ -185,3 +185,26 @@ def test_an_empty_set_has_no_colors_and_no_hashes():
 def test_negative_rounds_are_refused():
     with pytest.raises(ConfigError, match=r"rounds=-1.*0 or more.*rounds=None"):
         weisfeiler_lehman_colors(path(3), rounds=-1)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2])
+@pytest.mark.parametrize(("weighted", "directed"), [(False, False), (True, False), (False, True), (True, True)])
+def test_refining_class_by_class_finds_what_rounds_find(monkeypatch, rounds, weighted, directed):
+    rng = np.random.default_rng(5)
+    graphs = random_graphs(60, rng, weighted=weighted, directed=directed, self_loops="keep")
+    graphs = GraphSet.concatenate([graphs, relabelled(graphs, rng), graph_of(6, [(0, 1)], directed=directed)])
+    colors, groups = weisfeiler_lehman_colors(graphs), np.unique(weisfeiler_lehman_hashes(graphs), return_inverse=True)[1]
+    monkeypatch.setattr(symmetry, "_MOST_ROUNDS", rounds)
+    assert np.array_equal(weisfeiler_lehman_colors(graphs), colors)
+    refined = np.unique(weisfeiler_lehman_hashes(graphs), return_inverse=True)[1]
+    assert len(set(zip(groups.tolist(), refined.tolist(), strict=True))) == len(set(groups.tolist())) == len(set(refined.tolist()))
+
+
+def test_a_long_path_takes_a_bounded_number_of_rounds(monkeypatch):
+    refine, calls = symmetry._refine, []
+    monkeypatch.setattr(symmetry, "_refine", lambda *arguments: calls.append(1) or refine(*arguments))
+    source = np.arange(19_999)
+    long = pack(np.array([20_000]), source, source + 1)
+    assert weisfeiler_lehman_colors(long).max() + 1 == 10_000
+    assert len(np.unique(weisfeiler_lehman_hashes(GraphSet.concatenate([long, long[:1], path(19_999)])))) == 2
+    assert len(calls) <= 2 * symmetry._MOST_ROUNDS + 2

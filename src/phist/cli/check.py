@@ -1,8 +1,8 @@
 """phist check"""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from phist.cli.options import Data, Directed, Json, Labels, SelfLoops, Weights
+from phist.cli.options import Data, Directed, Empty, Json, Labels, MaxBytes, NodeTable, SelfLoops, Weights
 from phist.cli.screen import console, print_json, show_bounds
 from phist.progress import waiting
 
@@ -22,6 +22,9 @@ def check(
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
+    empty: Empty = "drop",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Look at graphs before training: sizes, duplicates, the floors any method has to beat and the 1-WL ceiling.
 
@@ -37,7 +40,9 @@ def check(
     from phist.graphs.checkup import check_graphs
     from phist.graphs.datasets import load_graphs
 
-    graphs = load_graphs(data, labels, directed=directed, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
+    reading: dict[str, Any] = {"directed": directed, "self_loops": self_loops, "weights": weights, "empty": empty}
+    reading |= {"nodes": node_table, "max_bytes": max_bytes}
+    graphs = load_graphs(data, labels, **reading)
     with waiting("looking at the graphs"):
         checkup = check_graphs(graphs)
     if as_json:
@@ -52,6 +57,8 @@ def _show(screen: "Console", data: str, checkup: "Checkup") -> None:
     screen.print(f"classes: {_describe_classes(checkup)}")
     screen.print(_spreads(checkup))
     screen.print(f"isolated nodes: {checkup.isolated_nodes:,}")
+    if checkup.empty_graphs:
+        screen.print(f"graphs without nodes: {checkup.empty_graphs:,}, left out here; the other commands need --empty drop")
     screen.print(f"duplicates: {_describe_duplicates(checkup.duplicates)}\n")
     show_bounds(screen, checkup)
     if checkup.floors is not None and checkup.floors.reason:

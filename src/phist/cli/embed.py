@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import Data, Directed, Model, OtherEngine, SelfLoops, Threads, Weights, direction_of, use_engine, use_threads
+from phist.cli.options import (
+    Data,
+    Directed,
+    Empty,
+    MaxBytes,
+    Model,
+    NodeTable,
+    OtherEngine,
+    SelfLoops,
+    Threads,
+    Weights,
+    direction_of,
+    use_engine,
+    use_threads,
+)
 from phist.cli.output import is_standard_output, output_path
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
@@ -39,6 +53,9 @@ def embed(
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Write the embeddings of graphs, or of all their nodes, as NumPy arrays or CSV.
 
@@ -66,7 +83,9 @@ def embed(
         embedder.set_params(inference="exact")
     use_engine(embedder, engine)
     direction = direction_of(embedder, directed)
-    graphs = load_graphs(data, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
+    reading: dict[str, Any] = {"directed": direction, "self_loops": self_loops, "weights": weights, "empty": empty}
+    reading |= {"nodes": node_table, "max_bytes": max_bytes}
+    graphs = load_graphs(data, **reading)
     embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)
     _write(out, form, graphs, embeddings, nodes)
     rows, width = embeddings.shape

@@ -1,7 +1,7 @@
 """phist fit"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,8 +11,11 @@ from phist.cli.options import (
     ENGINES,
     Data,
     Directed,
+    Empty,
     Json,
     Labels,
+    MaxBytes,
+    NodeTable,
     Seed,
     SelfLoops,
     Threads,
@@ -94,6 +97,9 @@ def fit(
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Fit a classifier to labelled graphs and save it as a folder with its card.
 
@@ -116,7 +122,9 @@ def fit(
         check_standard_output()
     check_choice("effort", effort, EFFORTS)
     check_choice("engine", engine, ENGINES)
-    graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
+    reading: dict[str, Any] = {"directed": directed, "self_loops": self_loops, "weights": weights, "empty": empty}
+    reading |= {"nodes": node_table, "max_bytes": max_bytes}
+    graphs = load_labelled(data, labels, **reading)
 
     from phist.estimators import StructuralClassifier
     from phist.graphs.labels import check_savable

@@ -39,6 +39,26 @@ Weights = Annotated[
     str,
     typer.Option(metavar="use|abs|ignore", help="Weights as they are, their absolute value, or all one.", rich_help_panel=PANEL),
 ]
+Empty = Annotated[
+    str,
+    typer.Option(metavar="error|drop", help="What becomes of graphs without nodes: refused or left out.", rich_help_panel=PANEL),
+]
+NodeTable = Annotated[
+    Path | None,
+    typer.Option(
+        help="For a table of edges: a table (graph, node) or (graph, n_nodes), which keeps nodes without edges.",
+        rich_help_panel=PANEL,
+    ),
+]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Memory that the data may take by what they say of themselves; 256 times their size by default, and 256 MB at least.",
+        show_default=False,
+        rich_help_panel=PANEL,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, everything else on standard error.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Settles everything random.")]
 Threads = Annotated[

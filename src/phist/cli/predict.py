@@ -11,9 +11,12 @@ from phist.cli.holdout import Accuracy
 from phist.cli.options import (
     Data,
     Directed,
+    Empty,
     Json,
     Labels,
+    MaxBytes,
     Model,
+    NodeTable,
     OtherEngine,
     SelfLoops,
     Threads,
@@ -47,6 +50,9 @@ def predict(
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Classify graphs with a saved model: id, predicted label and the probability of each class.
 
@@ -72,7 +78,9 @@ def predict(
         classifier.set_params(inference="exact")
     use_engine(classifier, engine)
     direction = direction_of(classifier, directed)
-    graphs = load_graphs(data, labels, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
+    reading: dict[str, Any] = {"directed": direction, "self_loops": self_loops, "weights": weights, "empty": empty}
+    reading |= {"nodes": node_table, "max_bytes": max_bytes}
+    graphs = load_graphs(data, labels, **reading)
     probabilities = classifier.predict_proba(graphs)
     predicted = classifier.classes_[probabilities.argmax(1)].tolist()
     accuracy = _accuracy(graphs, classifier, predicted)

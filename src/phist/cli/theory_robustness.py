@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from phist.cli.options import Data, Directed, Json, Labels, Model, Seed, SelfLoops, Weights
+from phist.cli.options import Data, Directed, Empty, Json, Labels, MaxBytes, Model, NodeTable, Seed, SelfLoops, Weights
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, print_json
 from phist.errors import ConfigError
@@ -42,6 +42,9 @@ def robustness(
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Which parts of the spectrum a classifier listens to, and how far its predictions move when graphs are slightly wrong.
 
@@ -61,7 +64,9 @@ def robustness(
 
     classifier = StructuralClassifier.load(model)
     kept = directed or ("keep" if classifier.data_["directed"] else None)
-    graphs = load_graphs(data, labels, directed=kept, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
+    reading: dict[str, Any] = {"directed": kept, "self_loops": self_loops, "weights": weights, "empty": empty}
+    reading |= {"nodes": node_table, "max_bytes": max_bytes}
+    graphs = load_graphs(data, labels, **reading)
     chosen = _choose(graphs, samples, seed)
     bands, heard = _listen(classifier, chosen, seed)
     shifts = _shake(classifier, chosen, seed, draws)

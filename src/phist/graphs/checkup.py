@@ -81,6 +81,7 @@ class Checkup:
         nodes, edges, density, components: spreads over the graphs.
         degrees: spread over all nodes (out-degrees in a directed set).
         isolated_nodes: nodes without a neighbour, in the whole set.
+        empty_graphs: graphs without nodes that were left out when the set was read (``empty="drop"``).
         ceiling: accuracy in percent of the best classifier that answers alike on graphs 1-WL cannot tell apart, with all
             labels known; ``None`` without labels.
     """
@@ -98,6 +99,7 @@ class Checkup:
     duplicates: Duplicates
     ceiling: float | None
     floors: Floors | None
+    empty_graphs: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain dictionaries, ready for JSON: percentages and means with two decimals, labels as strings."""
@@ -121,6 +123,8 @@ class Checkup:
         for name in ("nodes", "edges", "degrees", "density", "components"):
             yield name, str(getattr(self, name))
         yield "isolated nodes", f"{self.isolated_nodes:,}"
+        if self.empty_graphs:
+            yield "without nodes", f"{self.empty_graphs:,} graphs, left out"
         yield "duplicates", _describe_duplicates(self.duplicates)
         if self.ceiling is not None and self.floors is not None:
             yield "1-WL ceiling", f"{self.ceiling:.1f} %"
@@ -162,6 +166,7 @@ def check_graphs(graphs: GraphSet, *, folds: int = 10, seed: int = 0) -> Checkup
         duplicates=_find_duplicates(hashes, codes),
         ceiling=None if codes is None else ceiling_of(hashes, codes),
         floors=None if codes is None else _find_floors(graphs, codes, folds, seed),
+        empty_graphs=graphs.n_dropped,
     )
 
 

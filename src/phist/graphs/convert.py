@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, shown
 from phist.graphs.arrays import Array, starts_of
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet, graph_name
 from phist.graphs.labels import as_labels, labels_by_id
 from phist.graphs.libraries import ACCEPTED, as_loose, is_single
+from phist.graphs.limits import check_max_bytes
 from phist.graphs.loose import pack_loose
 from phist.graphs.packing import Directed, Reading, SelfLoops, Weights, pack
 
@@ -27,6 +28,7 @@ def as_graphset(
     directed: Directed | None = None,
     self_loops: SelfLoops | None = None,
     weights: Weights = "use",
+    max_bytes: int | None = None,
 ) -> GraphSet:
     """Make a `GraphSet` of graphs in memory; a set that already fits is returned as it is.
 
@@ -50,13 +52,16 @@ def as_graphset(
             refuses an asymmetric matrix, and leaves graphs of a `GraphSet` as they are.
         self_loops: ``"drop"`` or ``"keep"``. ``None`` drops them, except from a `GraphSet` and lists of its elements.
         weights: ``"use"`` them, take their absolute value (``"abs"``), or ``"ignore"`` them.
+        max_bytes: the most memory that graphs may take by the number of nodes they are said to have; ``None`` allows
+            256 MB, and more for graphs with many edges.
 
     >>> triangle = (3, [(0, 1), (1, 2), (2, 0)])
     >>> square = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
     >>> as_graphset([triangle, square], labels=["odd", "even"])
     GraphSet(2 graphs, 7 nodes, 7 edges, 2 classes)
     """
-    reading = Reading(directed, self_loops, weights)
+    check_max_bytes(max_bytes)
+    reading = Reading(directed, self_loops, weights, max_bytes=max_bytes)
     packed = graphs if isinstance(graphs, GraphSet) else _from_items(_as_items(graphs), reading, ids)
     if len(packed) == 0:
         raise GraphInputError(f"no graph was given; give {ACCEPTED}")
@@ -112,7 +117,7 @@ def _from_items(items: list[Any], reading: Reading, ids: Iterable[Hashable] | No
 def _as_items(graphs: Any) -> list[Any]:
     """The single graphs in what was given; nothing is handed to numpy, which would take graphs apart."""
     if isinstance(graphs, str | bytes | PathLike):
-        raise GraphInputError(f"a path or name was given ({graphs!r}); type read_graphs(path) or load_dataset(name)")
+        raise GraphInputError(f"a path or name was given ({shown(graphs)}); type read_graphs(path) or load_dataset(name)")
     if hasattr(graphs, "to_data_list"):  # a PyG Batch
         return list(graphs.to_data_list())
     if is_single(graphs):
@@ -134,7 +139,8 @@ def _repack(graphs: GraphSet, reading: Reading) -> GraphSet:
         directed="keep" if graphs.directed and reading.directed is None else reading.directed,
         self_loops=reading.self_loops or "keep",
     )
-    return pack(graphs.node_counts(), source, target, graphs.weights, reading=kept, labels=graphs.labels, ids=graphs.ids)
+    packed = pack(graphs.node_counts(), source, target, graphs.weights, reading=kept, labels=graphs.labels, ids=graphs.ids)
+    return replace(packed, n_dropped=graphs.n_dropped)
 
 
 def _named(graphs: GraphSet, labels: Labels | None, ids: Iterable[Hashable] | None) -> GraphSet:

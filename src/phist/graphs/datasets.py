@@ -6,18 +6,19 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from phist.errors import DatasetError, GraphInputError, ModelFileError, OutputError
+from phist.errors import DatasetError, GraphInputError, ModelFileError, OutputError, brief
 from phist.graphs.arrays import IntArray
 from phist.graphs.catalog import DATASETS as DATASETS
 from phist.graphs.catalog import DatasetFacts, dataset_facts, known_dataset
 from phist.graphs.convert import as_graphset
 from phist.graphs.download import download as fetch
+from phist.graphs.formats.nodes import Nodes
 from phist.graphs.formats.tu import read_tu, read_tu_split
 from phist.graphs.graphset import GraphSet
 from phist.graphs.locate import DatasetPlace, cache_folder, parsed_folder, places_of
 from phist.graphs.locate import find_dataset as find_dataset
-from phist.graphs.packing import Directed, SelfLoops, Weights
-from phist.graphs.read import READABLE, LabelSource, read_graphs, read_labels
+from phist.graphs.packing import Directed, Empty, Reading, SelfLoops, Weights
+from phist.graphs.read import READABLE, LabelSource, as_path, read_graphs, read_labels
 from phist.graphs.storage import GRAPHSET_FOLDER, read_header, write_graphset
 
 Stamp = dict[str, str | int]
@@ -70,19 +71,24 @@ def load_graphs(
     directed: Directed | None = None,
     self_loops: SelfLoops | None = None,
     weights: Weights = "use",
+    empty: Empty = "error",
+    nodes: Nodes | None = None,
+    max_bytes: int | None = None,
 ) -> GraphSet:
     """Load a dataset by name, or read graphs from any path `read_graphs` knows; a path that exists comes first.
 
     Args:
         data: a path or a dataset's name.
-        labels, directed, self_loops, weights: as in `read_graphs`.
+        labels, directed, self_loops, weights, empty, nodes, max_bytes: as in `read_graphs`.
     """
-    if Path(data).expanduser().exists() or not isinstance(data, str):
-        return read_graphs(data, labels, directed=directed, self_loops=self_loops, weights=weights)
+    if not isinstance(data, str) or _exists(data):
+        options = {"directed": directed, "self_loops": self_loops, "weights": weights, "empty": empty, "nodes": nodes}
+        return read_graphs(data, labels, max_bytes=max_bytes, **options)  # type: ignore[arg-type]
     if known_dataset(data) is None and (Path(data).suffix or len(Path(data).parts) > 1):
-        raise GraphInputError(f"there is no file or folder {data}; give {READABLE}, or a dataset's name ({', '.join(DATASETS)})")
-    graphs = load_dataset(data)
-    given = read_labels(labels, graphs)
+        raise GraphInputError(
+            f"there is no file or folder {brief(data)}; give {READABLE}, or a dataset's name ({', '.join(DATASETS)})"
+        )
+    graphs, given = read_labels(labels, load_dataset(data), Reading(empty=empty, max_bytes=max_bytes))
     return as_graphset(graphs, given, directed=directed, self_loops=self_loops, weights=weights)
 
 
@@ -102,6 +108,13 @@ def _split_words(facts: DatasetFacts) -> list[str]:
         return read_tu_split(archives[0])
     except (GraphInputError, OSError) as error:
         raise DatasetError(f"the split of {facts.name} cannot be read: {error}") from error
+
+
+def _exists(data: str) -> bool:
+    try:
+        return as_path(data).exists()
+    except OSError:  # a name that no file can have, or a folder we may not look into
+        return False
 
 
 def _load_from(place: DatasetPlace, facts: DatasetFacts) -> GraphSet | None:

@@ -7,15 +7,16 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from phist.errors import DatasetError
+from phist.errors import DatasetError, brief
 from phist.files import atomic_path
 
 _BLOCK = 1 << 18
 _TIMEOUT = 60  # seconds without a byte
+MOST_BYTES = 1 << 30  # of an archive; the largest of the collection's that we know have 50 MB
 
 
-def download(url: str, target: Path) -> None:
-    """Fetch ``url`` into the file ``target``; a download that breaks off leaves nothing behind."""
+def download(url: str, target: Path, max_bytes: int = MOST_BYTES) -> None:
+    """Fetch ``url`` into the file ``target``; a download that breaks off or exceeds ``max_bytes`` leaves nothing behind."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -26,14 +27,25 @@ def download(url: str, target: Path) -> None:
         temporary.open("wb") as file,
         Progress(*columns, console=Console(stderr=True), transient=True) as progress,
     ):
-        size = response.headers.get("Content-Length")
-        total = int(size) if size and size.isdigit() else None
+        total = _announced(response)
+        _check_size(url, total or 0, max_bytes)
         task = progress.add_task(target.name, total=total)
         for block in _blocks(response, url):
+            _check_size(url, file.tell() + len(block), max_bytes)
             file.write(block)
             progress.advance(task, len(block))
         if total is not None and file.tell() != total:
             raise _failed(url, f"it broke off after {file.tell():,} of {total:,} bytes")
+
+
+def _announced(response: Any) -> int | None:
+    size = response.headers.get("Content-Length") or ""
+    return int(size) if size.isascii() and size.isdecimal() and len(size) < 20 else None
+
+
+def _check_size(url: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise _failed(url, f"it has more than {max_bytes:,} bytes, the most that is fetched")
 
 
 def _open(url: str) -> Any:
@@ -42,7 +54,7 @@ def _open(url: str) -> Any:
     except HTTPError as error:
         raise _failed(url, f"the server answered {error.code}") from error
     except (OSError, HTTPException, ValueError) as error:
-        raise _failed(url, str(getattr(error, "reason", error))) from error
+        raise _failed(url, brief(getattr(error, "reason", error))) from error
 
 
 def _blocks(response: Any, url: str) -> Iterator[bytes]:
@@ -50,7 +62,7 @@ def _blocks(response: Any, url: str) -> Iterator[bytes]:
         try:
             block = response.read(_BLOCK)
         except (OSError, HTTPException) as error:
-            raise _failed(url, str(error)) from error
+            raise _failed(url, brief(error)) from error
         if not block:
             return
         yield block
@@ -58,5 +70,6 @@ def _blocks(response: Any, url: str) -> Iterator[bytes]:
 
 def _failed(url: str, why: str) -> DatasetError:
     return DatasetError(
-        f"{url} could not be downloaded ({why}); check the network, or put the archive into a folder and set PHIST_DATA to it"
+        f"{brief(url)} could not be downloaded ({why}); check the network, "
+        "or put the archive into a folder and set PHIST_DATA to it"
     )

@@ -9,7 +9,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, brief
 from phist.graphs.arrays import (
     Array,
     IntArray,
@@ -51,6 +51,7 @@ class GraphSet:
     labels: Array | None = None  # (graphs)
     ids: Array = field(default_factory=lambda: np.empty(0, np.int64))  # (graphs); their numbers when not given
     directed: bool = False
+    n_dropped: int = 0  # graphs without nodes that were left out when these were read
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -167,6 +168,7 @@ class GraphSet:
             weights=None if self.weights is None else self.weights[arcs],
             labels=None if self.labels is None else self.labels[start:stop],
             ids=self.ids[start:stop],
+            n_dropped=0,
         )
 
     def _gather(self, positions: IntArray) -> "GraphSet":
@@ -182,6 +184,7 @@ class GraphSet:
             weights=None if self.weights is None else self.weights[arcs],
             labels=None if self.labels is None else self.labels[positions],
             ids=self.ids[positions],
+            n_dropped=0,
         )
 
     def with_labels(self, labels: "Iterable[Hashable] | None") -> "GraphSet":
@@ -206,6 +209,7 @@ class GraphSet:
             labels=as_labels([label for part in parts for label in part.label_list()]) if labelled else None,
             ids=as_labels([identity for part in parts for identity in part.ids.tolist()]),
             directed=parts[0].directed,
+            n_dropped=sum(part.n_dropped for part in parts),
         )
 
     def weights_or_ones(self) -> NDArray[np.float64]:
@@ -259,8 +263,9 @@ class GraphSet:
 
         Args:
             path: the folder `save` wrote.
-            check: look through the file once, in little memory, to be sure that every neighbour exists; ``False`` opens
-                a corpus larger than memory at once, and is for folders you wrote yourself.
+            check: look through the files once, graph by graph, to be sure that neighbours exist, are sorted, do not
+                repeat and, in an undirected set, are mutual; ``False`` opens a corpus larger than memory at once, and is
+                for folders you wrote yourself.
         """
         from phist.graphs.storage import open_graphset
 
@@ -269,8 +274,8 @@ class GraphSet:
 
 def graph_name(graph: int, ids: Array) -> str:
     """How messages call a graph: its number, and its id where that says more."""
-    number, identity = int(graph), ids[graph]
-    return str(number) if str(identity) == str(number) else f"{number} ({identity!s})"
+    number, identity = int(graph), brief(ids[graph], 60)
+    return str(number) if identity == str(number) else f"{number} ({identity})"
 
 
 def _plural(count: int, singular: str, plural: str | None = None) -> str:

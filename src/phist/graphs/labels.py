@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.errors import ConfigError, GraphInputError
+from phist.errors import ConfigError, GraphInputError, brief, shown
 
 Array = NDArray[Any]
+_MOST_BITS = 3300  # of a number that is a label: Python refuses to write those of more than 4,300 digits
 
 
 def as_labels(values: Iterable[Hashable], what: str = "label") -> Array:
@@ -54,7 +55,9 @@ def labels_by_id(ids: Array, labels: Mapping[Any, Hashable]) -> Array:
     wanted = [str(identity) for identity in ids.tolist()]
     for identity in wanted:
         if identity not in texts:
-            raise GraphInputError(f"graph {identity} has no label among the {len(texts)} given; label it or remove the graph")
+            raise GraphInputError(
+                f"graph {brief(identity, 60)} has no label among the {len(texts)} given; label it or remove the graph"
+            )
     return as_labels([texts[identity] for identity in wanted])
 
 
@@ -84,15 +87,39 @@ def _survives_json(label: Any) -> bool:
 def _items(values: Any, what: str) -> list[Any]:
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
         raise GraphInputError(f"{what}s were given as one {type(values).__name__}; give a list with one {what} for each graph")
-    items = [as_python(value) for value in (values.tolist() if hasattr(values, "tolist") else values)]
+    given = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(given, Iterable):  # an array without axes
+        raise GraphInputError(f"{what}s were given as one value, {shown(given)}; give a list with one {what} for each graph")
+    items = [as_python(value) for value in given]
     for number, item in enumerate(items):
-        if not isinstance(item, Hashable):
+        if not _is_hashable(item):
             raise GraphInputError(
                 f"the {what} of graph {number} is a {type(item).__name__}, which cannot be compared; give one number or name"
             )
-        if item is None or item != item:
-            raise GraphInputError(f"the {what} of graph {number} is missing ({item!r}); give every graph one or give none at all")
+        if _is_missing(item):
+            raise GraphInputError(
+                f"the {what} of graph {number} is missing ({shown(item)}); give every graph one or give none at all"
+            )
+        if isinstance(item, int) and item.bit_length() > _MOST_BITS:
+            raise GraphInputError(f"the {what} of graph {number} is a number of more than a thousand digits; give a name instead")
     return items
+
+
+def _is_hashable(item: Any) -> bool:
+    """Whether it can be a key: a tuple may hold what cannot."""
+    try:
+        hash(item)
+    except Exception:  # code of others
+        return False
+    return True
+
+
+def _is_missing(item: Any) -> bool:
+    """None and what is not equal to itself, such as NaN; what cannot even say so, such as pandas' NA, is missing too."""
+    try:
+        return item is None or bool(item != item)
+    except Exception:  # code of others
+        return True
 
 
 def _object_array(items: list[Any]) -> Array:

@@ -2,15 +2,17 @@
 
 from collections.abc import Hashable
 from inspect import getattr_static
+from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, brief, shown
 from phist.graphs.arrays import Array
 from phist.graphs.graph import Graph
+from phist.graphs.limits import ARC, NODE, check_growth, most_bytes
 from phist.graphs.loose import LooseGraph, asymmetric_pairs
 from phist.graphs.packing import Reading
 
@@ -95,7 +97,7 @@ def from_matrix(graph: Any, name: str, reading: Reading) -> LooseGraph:
         raise GraphInputError(f"graph {name} is a matrix of shape {tuple(graph.shape)}; an adjacency matrix must be square")
     if graph.dtype.kind not in "biuf":
         raise GraphInputError(f"graph {name} is a matrix of {graph.dtype}; an adjacency matrix holds real numbers")
-    matrix = csr_array(graph, dtype=np.float64, copy=True)  # what follows changes it in place
+    matrix = _as_csr(graph, name, reading)
     matrix.sum_duplicates()
     if reading.weights != "use":
         matrix.data = np.abs(matrix.data) if reading.weights == "abs" else (matrix.data != 0).astype(np.float64)
@@ -104,6 +106,19 @@ def from_matrix(graph: Any, name: str, reading: Reading) -> LooseGraph:
         _check_symmetric(matrix, name)
     source, target = (ends.astype(np.int64) for ends in matrix.tocoo().coords)
     return LooseGraph(matrix.shape[0], source, target, matrix.data)
+
+
+def _as_csr(graph: Any, name: str, reading: Reading) -> csr_array:
+    """A copy that may be changed; a sparse matrix is looked through first, since compiled code trusts its numbers."""
+    if issparse(graph):
+        most = most_bytes(ARC * graph.nnz, reading.max_bytes)
+        check_growth(NODE * graph.shape[0], most, f"graph {name} is a sparse matrix of {graph.shape[0]:,} rows")
+        try:
+            if hasattr(graph, "check_format"):
+                graph.check_format(full_check=True)
+        except ValueError as error:
+            raise GraphInputError(f"graph {name} is a sparse matrix that is damaged ({brief(error)}); build it again") from error
+    return csr_array(graph, dtype=np.float64, copy=True)
 
 
 def from_networkx(graph: Any, name: str) -> LooseGraph:
@@ -143,15 +158,15 @@ def from_pyg(graph: Any, name: str) -> LooseGraph:
         raise GraphInputError(f"graph {name} does not say how many nodes it has; set num_nodes")
     weight = getattr(graph, "edge_weight", None)
     weights = None if weight is None else _one_each(weight, ends.shape[1], name)
-    return LooseGraph(int(n_nodes), ends[0], ends[1], weights, label=_only(getattr(graph, "y", None)))
+    return LooseGraph(_count(n_nodes, name), ends[0], ends[1], weights, label=_only(getattr(graph, "y", None)))
 
 
 def as_numbers(values: Any, what: str) -> Array:
     """Numbers of any array library, as numpy holds them."""
     try:
         array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
-    except ValueError as error:
-        raise GraphInputError(f"{what} have rows of different lengths; give every row the same") from error
+    except (ValueError, TypeError) as error:
+        raise GraphInputError(f"{what} have rows of different lengths or kinds; give every row the same") from error
     if array.dtype.kind not in "biuf" and array.size:
         raise GraphInputError(f"{what} are of type {array.dtype}, not numbers; number the nodes from 0")
     return array
@@ -187,17 +202,28 @@ def _one_each(values: Any, length: int, name: str) -> NDArray[np.float64]:
 def _weight(value: Any, name: str, source: Hashable, target: Hashable) -> float:
     try:
         return 1.0 if value is None else float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise GraphInputError(
-            f"graph {name} has the weight {value!r} on edge {source}-{target}; weights must be numbers: correct or remove it"
+            f"graph {name} has the weight {shown(value)} on edge {shown(source)}-{shown(target)}; weights must be numbers: "
+            "correct or remove it"
         ) from error
+
+
+def _count(value: Any, name: str) -> int:
+    try:
+        return index(value)
+    except TypeError as error:
+        raise GraphInputError(f"graph {name} has {shown(value)} as its number of nodes; give a whole number") from error
 
 
 def _only(value: Any) -> Hashable:
     """The one element of a label tensor, or ``None`` where it has none or several."""
     if value is None:
         return None
-    array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    try:
+        array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    except (ValueError, TypeError):  # rows of different lengths: several values
+        return None
     label: Hashable = array.reshape(-1)[0].item() if array.size == 1 and array.dtype.kind in "biufU" else None
     return label
 

@@ -57,7 +57,7 @@ def data_folder() -> Path | None:
     value = os.environ.get("PHIST_DATA")
     if not value:
         return None
-    folder = Path(value).expanduser()
+    folder = _expanded(value)
     if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
         raise DatasetError(f"PHIST_DATA is {value!r}, which is not a folder that can be read; correct it or unset it")
     return folder
@@ -66,7 +66,7 @@ def data_folder() -> Path | None:
 def cache_folder() -> Path:
     """The folder for downloads and parsed copies: ``PHIST_CACHE``, else the platform's own for caches."""
     if value := os.environ.get("PHIST_CACHE"):
-        return Path(value).expanduser()
+        return _expanded(value)
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "phist" / "cache"
     if sys.platform == "darwin":
@@ -92,6 +92,13 @@ def _holds(folder: Path, name: str) -> bool:
         return (folder / name).exists()
     except OSError:
         return False
+
+
+def _expanded(value: str) -> Path:
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:
+        raise DatasetError(f"{value!r} begins with a user who is not known here; write the path in full") from error
 
 
 def _home() -> Path:

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, shown
 from phist.graphs.arrays import Array, IntArray, starts_of
 from phist.graphs.graphset import GraphSet, graph_name
 from phist.graphs.labels import as_labels
-from phist.graphs.packing import Reading, pack, sum_arcs
+from phist.graphs.limits import ARC, NODE, check_growth, most_bytes
+from phist.graphs.packing import Reading, pack, refuse_empty, sum_arcs
 
-_MOST_NODES = np.iinfo(np.int32).max  # neighbours are stored in 32 bits
+MOST_NODES = np.iinfo(np.int32).max  # neighbours are stored in 32 bits
 _ROUNDING = 1e-9  # two directions of an edge may differ by this much, relatively, and still be one weight
 
 
@@ -58,13 +59,28 @@ class LooseGraph:
         )
 
 
-def pack_loose(items: Sequence[LooseGraph], reading: Reading, ids: Array | None = None) -> GraphSet:
-    """Pack graphs; what becomes of a graph does not depend on the others. Labels are left out.
+def pack_loose(
+    items: Sequence[LooseGraph], reading: Reading, ids: Array | None = None, labels: Sequence[Hashable] | None = None
+) -> GraphSet:
+    """Pack graphs; what becomes of a graph does not depend on the others.
 
-    Ids are those given, else the graphs' own where all have one, else their numbers.
+    Ids are those given, else the graphs' own where all have one, else their numbers. Graphs have the labels given, if any.
     """
     names = _own_ids(items) if ids is None else ids
+    filled = np.array([item.n_nodes > 0 for item in items])
+    if filled.all():
+        packed = _pack_filled(items, reading, names)
+        return packed if labels is None else packed.with_labels(labels)
+    refuse_empty(filled, names, reading)
+    kept = [item for item, is_filled in zip(items, filled, strict=True) if is_filled]
+    packed = replace(_pack_filled(kept, reading, names[filled]), n_dropped=len(items) - len(kept))
+    return packed if labels is None else packed.with_labels([labels[k] for k in np.flatnonzero(filled)])
+
+
+def _pack_filled(items: Sequence[LooseGraph], reading: Reading, names: Array) -> GraphSet:
     check_nodes(items, names)
+    n_nodes, n_arcs = sum(item.n_nodes for item in items), sum(len(item.source) for item in items)
+    check_growth(NODE * n_nodes, most_bytes(ARC * n_arcs, reading.max_bytes), f"the graphs have {n_nodes:,} nodes")
     if reading.weights == "ignore":
         items = [replace(item, weights=None) for item in items]
     elif any(item.weights is not None for item in items):
@@ -73,15 +89,12 @@ def pack_loose(items: Sequence[LooseGraph], reading: Reading, ids: Array | None 
 
 
 def check_nodes(items: Sequence[LooseGraph], names: Array) -> None:
-    """Every graph has a node, and every arc ends at nodes of its graph."""
+    """A graph has no more nodes than can be numbered, and every arc ends at nodes of its graph."""
     for number, item in enumerate(items):
-        if item.n_nodes < 1:
+        if item.n_nodes > MOST_NODES:
             raise GraphInputError(
-                f"graph {graph_name(number, names)} has no node; a graph needs at least one: remove it or add a node"
-            )
-        if item.n_nodes > _MOST_NODES:
-            raise GraphInputError(
-                f"graph {graph_name(number, names)} has {item.n_nodes:,} nodes; {_MOST_NODES:,} are the most: correct the number"
+                f"graph {graph_name(number, names)} has {shown(item.n_nodes)} nodes; {MOST_NODES:,} are the most: "
+                "correct the number"
             )
         for ends in (item.source, item.target):
             if len(ends) and (ends.min() < 0 or ends.max() >= item.n_nodes):

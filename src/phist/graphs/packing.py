@@ -14,6 +14,7 @@ from phist.graphs.graphset import GraphSet, graph_name
 Directed = Literal["symmetrise", "keep"]
 SelfLoops = Literal["drop", "keep"]
 Weights = Literal["use", "abs", "ignore"]
+Empty = Literal["error", "drop"]
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,22 @@ class Reading:
             that were packed before as they are.
         self_loops: ``"drop"`` or ``"keep"``; ``None`` drops them too, but leaves graphs that were packed before as they are.
         weights: ``"use"`` them, take their absolute value (``"abs"``), or ``"ignore"`` them.
+        empty: graphs without nodes are an ``"error"``, or left out (``"drop"``); ``None`` is an error as well, where the
+            caller has no option to name.
+        max_bytes: what the graphs may take in memory by what their source says of them; ``None`` judges by their arcs.
     """
 
     directed: Directed | None = None
     self_loops: SelfLoops | None = None
     weights: Weights = "use"
+    empty: Empty | None = None
+    max_bytes: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("directed", self.directed, (*get_args(Directed), None))
         check_choice("self_loops", self.self_loops, (*get_args(SelfLoops), None))
         check_choice("weights", self.weights, get_args(Weights))
+        check_choice("empty", self.empty, (*get_args(Empty), None))
 
 
 DEFAULT_READING = Reading()
@@ -62,8 +69,14 @@ def pack(
         source, target: the arcs' ends, within one graph each.
         weights: the arcs' weights, finite and not negative, or ``None``.
     """
-    node_ptr = starts_of(np.asarray(node_counts))
+    node_counts = np.asarray(node_counts)
     names = np.arange(len(node_counts)) if ids is None else ids
+    filled = node_counts > 0
+    if not filled.all():
+        refuse_empty(filled, names, reading)
+        node_counts, names = node_counts[filled], names[filled]
+        labels = None if labels is None else labels[filled]
+    node_ptr = starts_of(node_counts)
     if weights is not None:
         weights = _settle_weights(np.asarray(weights, dtype=np.float64), source, target, node_ptr, names, reading.weights)
     if reading.self_loops != "keep":
@@ -80,9 +93,22 @@ def pack(
         indices=_local(matrix, node_ptr),
         weights=None if weights is None else plain_weights(matrix.data),
         labels=labels,
-        ids=np.empty(0, np.int64) if ids is None else ids,
+        ids=names,
         directed=reading.directed == "keep",
+        n_dropped=int(np.count_nonzero(~filled)),
     )
+
+
+def refuse_empty(filled: NDArray[np.bool_], names: Array, reading: Reading) -> None:
+    """Raise unless graphs without nodes are to be left out and there are others."""
+    empty = np.flatnonzero(~filled)
+    if reading.empty == "drop" and len(empty) < len(filled):
+        return
+    if reading.empty == "drop":
+        raise GraphInputError("no graph has a node; a graph needs at least one")
+    others = f", nor have {len(empty) - 1:,} others" if len(empty) > 1 else ""
+    remedy = "remove it or add a node" if reading.empty is None else 'pass empty="drop" (--empty drop) to leave such graphs out'
+    raise GraphInputError(f"graph {graph_name(int(empty[0]), names)} has no node{others}; a graph needs at least one: {remedy}")
 
 
 def symmetrise(matrix: csr_array) -> csr_array:

@@ -43,7 +43,7 @@ def open_graphset(cls: type[Set], path: str | Path, check: bool = True) -> Set:
     arrays = {name: map_array(folder, name, *shape) for name, shape in header["arrays"].items()}
     check_pointers(folder, arrays)
     if check:
-        check_arcs(folder, arrays)
+        check_arcs(folder, arrays, header["directed"])
     try:
         return cls(**arrays, directed=header["directed"])
     except GraphInputError as error:

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from phist.errors import ModelFileError
+from phist.errors import ModelFileError, shown
 from phist.graphs.arrays import Array, arc_blocks
 
 _FIXED = {"node_ptr": "<i8", "indptr": "<i8", "indices": "<i4", "weights": "<f8"}
@@ -18,11 +19,11 @@ def check_shapes(file: Path, arrays: dict[str, Any]) -> None:
     """Every array is one we know, of a kind we write, with a length that fits the others."""
     for name, shape in arrays.items():
         if name not in (*_FIXED, *_NAMES):
-            raise _damaged(file, f"it lists an array {name!r} that no graph set has")
+            raise _damaged(file, f"it lists an array {shown(name)} that no graph set has")
         if not _is_shape(shape):
-            raise _damaged(file, f"it describes {name} as {shape!r} instead of [kind, length]")
+            raise _damaged(file, f"it describes {name} as {shown(shape)} instead of [kind, length]")
         if not _is_kind(name, shape[0]):
-            raise _damaged(file, f"it gives {name} the kind {shape[0]!r}")
+            raise _damaged(file, f"it gives {name} the kind {shown(shape[0])}")
     missing = [name for name in _REQUIRED if name not in arrays]
     if missing:
         raise _damaged(file, f"it does not list {', '.join(missing)}")
@@ -61,8 +62,11 @@ def check_pointers(folder: Path, arrays: dict[str, Array]) -> None:
             raise _damaged(folder, f"{name} does not run from 0 up to {length:,}")
 
 
-def check_arcs(folder: Path, arrays: dict[str, Array]) -> None:
-    """Every neighbour is a node of the same graph and every weight is one; read block by block, in bounded memory."""
+def check_arcs(folder: Path, arrays: dict[str, Array], directed: bool) -> None:
+    """Neighbours are nodes of the same graph, sorted, without repetition and, unless ``directed``, mutual; weights are finite.
+
+    Read in blocks of graphs, so that memory is bounded by the largest of them.
+    """
     starts = arrays["indptr"][arrays["node_ptr"]]
     sizes = np.diff(arrays["node_ptr"])
     for graphs in arc_blocks(starts):
@@ -75,10 +79,34 @@ def check_arcs(folder: Path, arrays: dict[str, Array]) -> None:
         if (largest >= sizes[filled]).any():
             graph = filled[np.argmax(largest >= sizes[filled])]
             raise _damaged(folder, f"graph {graph} names a neighbour outside itself")
-        if "weights" in arrays:
-            weights = arrays["weights"][arcs]
-            if not (np.isfinite(weights) & (weights >= 0)).all():
-                raise _damaged(folder, "it holds a weight that is not a number >= 0")
+        weights = np.asarray(arrays["weights"][arcs]) if "weights" in arrays else None
+        if weights is not None and not (np.isfinite(weights) & (weights >= 0)).all():
+            raise _damaged(folder, "it holds a weight that is not a number >= 0")
+        _check_rows(folder, _block_matrix(arrays, graphs, arcs, weights), directed)
+
+
+def _block_matrix(arrays: dict[str, Array], graphs: slice, arcs: slice, weights: Array | None) -> csr_array:
+    """The adjacency of several graphs as it stands in the files, nodes numbered through all of them."""
+    node_ptr = arrays["node_ptr"][graphs.start : graphs.stop + 1]
+    indptr = np.asarray(arrays["indptr"][node_ptr[0] : node_ptr[-1] + 1]) - arcs.start
+    first_node = np.repeat(node_ptr[:-1] - node_ptr[0], np.diff(indptr[node_ptr - node_ptr[0]]))
+    values = np.ones(arcs.stop - arcs.start, np.int8) if weights is None else weights
+    n_nodes = len(indptr) - 1
+    return csr_array((values, arrays["indices"][arcs] + first_node, indptr), shape=(n_nodes, n_nodes))
+
+
+def _check_rows(folder: Path, matrix: csr_array, directed: bool) -> None:
+    steps = np.diff(matrix.indices)
+    inner = matrix.indptr[1:-1] - 1  # from the last neighbour of one node to the first of the next, any step will do
+    steps[inner[(inner >= 0) & (inner < len(steps))]] = 1
+    if (steps <= 0).any():
+        raise _damaged(folder, "neighbours are unsorted or repeat")
+    if directed:
+        return
+    reverse = matrix.T.tocsr()
+    alike = (np.array_equal(getattr(matrix, part), getattr(reverse, part)) for part in ("indptr", "indices", "data"))
+    if not all(alike):
+        raise _damaged(folder, "it is undirected, but an edge or its weight is there in one direction only")
 
 
 def _is_shape(shape: Any) -> bool:
@@ -92,7 +120,8 @@ def _is_kind(name: str, kind: str) -> bool:
         dtype = np.dtype(kind)
     except (TypeError, ValueError, SyntaxError):
         return False
-    return dtype.isnative and dtype.kind in "biufU" and dtype.itemsize > 0 and dtype.shape == ()
+    fits = dtype.kind == "U" or (dtype.kind in "biuf" and dtype.itemsize <= 8)
+    return dtype.isnative and fits and dtype.itemsize > 0 and dtype.shape == ()
 
 
 def _readable_text(folder: Path, name: str, values: Array) -> Array:

@@ -19,6 +19,10 @@ Hashes = NDArray[np.uint64]
 # Temporary arrays hold about this many arcs at a time: 16 MB each, whatever the size of the set.
 _ARCS_AT_A_TIME = 2_000_000
 
+# Rounds in which every node is looked at; real data need fewer. What is not stable then, such as a long path, which needs
+# half as many rounds as nodes, is refined class by class.
+_MOST_ROUNDS = 128
+
 # Distinct salts keep a node's own colour, its neighbours' and the graph's digest apart; any odd constants would do.
 _OWN, _OUT, _IN, _LOOP, _GRAPH = (np.uint64(0x9E3779B97F4A7C15 * k % 2**64) for k in (3, 5, 7, 11, 13))
 
@@ -52,10 +56,12 @@ def weisfeiler_lehman_colors(graphs: GraphSet, rounds: int | None = None) -> Int
         return _renumber(colors)
 
     n_colors, n_finer = 0, len(np.unique(colors))
-    while n_finer > n_colors:
+    for _ in range(_MOST_ROUNDS):
+        if n_finer == n_colors:
+            return _renumber(colors)
         n_colors, colors = n_finer, _refine(graphs, colors)
         n_finer = len(np.unique(colors))
-    return _renumber(colors)
+    return _renumber(_stable_classes(graphs, colors)[0])
 
 
 def refinement_rounds(graphs: GraphSet, rounds: int) -> Iterator[Hashes]:
@@ -112,7 +118,7 @@ def _hashes_of_part(graphs: GraphSet) -> Hashes:
     unsettled = np.ones(len(graphs), dtype=bool)
     finished_round = 0
 
-    while unsettled.any():
+    while unsettled.any() and finished_round < _MOST_ROUNDS:
         colors = _refine(graphs, colors)
         finished_round += 1
         n_finer = _colors_per_graph(graphs, colors)
@@ -125,7 +131,36 @@ def _hashes_of_part(graphs: GraphSet) -> Hashes:
             colors = colors[np.repeat(unsettled, graphs.node_counts())]
             graphs, positions, n_colors = graphs[unsettled], positions[unsettled], n_colors[unsettled]
             unsettled = np.ones(len(graphs), dtype=bool)
+
+    left = np.flatnonzero(unsettled)
+    if len(left):
+        refined = [_stable_classes(graphs[k : k + 1], colors[graphs.node_ptr[k] : graphs.node_ptr[k + 1]])[1] for k in left]
+        hashes[positions[left]] = _mix(_digests(graphs, colors, finished_round)[left] + np.array(refined, np.uint64))
     return hashes
+
+
+def _stable_classes(graphs: GraphSet, colors: Hashes) -> tuple[IntArray, np.uint64]:
+    """The stable classes of all nodes together, refined from ``colors``, and a digest of how they came about."""
+    from phist.graphs.refinement import refine_until_stable
+
+    distinct, class_of = np.unique(colors, return_inverse=True)
+    names = np.zeros(len(colors), np.uint64)
+    names[: len(distinct)] = distinct
+    class_of = np.ascontiguousarray(class_of, dtype=np.int64)
+    digest = refine_until_stable(*_messages(graphs), class_of, names)
+    return class_of, np.uint64(digest)
+
+
+def _messages(graphs: GraphSet) -> tuple[IntArray, IntArray, Hashes]:
+    """Where each node's colour goes, as rows: to its neighbours, which in a directed set are those in both directions."""
+    targets, codes = targets_of(graphs), _weight_codes(graphs.weights_or_ones())
+    if not graphs.directed:
+        return np.asarray(graphs.indptr), targets, codes + _OUT
+    source = np.repeat(np.arange(graphs.n_nodes), graphs.degrees())
+    senders, receivers = np.concatenate([targets, source]), np.concatenate([source, targets])
+    order = np.argsort(senders, kind="stable")
+    indptr = np.searchsorted(senders[order], np.arange(graphs.n_nodes + 1))
+    return indptr, receivers[order], np.concatenate([codes + _OUT, codes + _IN])[order]
 
 
 def _first_colors(graphs: GraphSet) -> Hashes:

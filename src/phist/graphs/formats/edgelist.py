@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, brief
 from phist.graphs.formats.text import as_weight, number_names, read_text
 from phist.graphs.loose import LooseGraph
 
 SUFFIXES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
 _SEPARATOR = re.compile(r"[,;\s]+")
+_LONGEST_ATTRIBUTES = 10_000  # characters behind an edge; what is nested deeper than that holds could exhaust the stack
 _HEADERS = (["source", "target"], ["source", "target", "weight"])
 
 
@@ -27,11 +28,15 @@ def read_edge_list(path: Path) -> LooseGraph:
     edges = [row for row in rows if len(row) > 1]
     weighted = [len(row) == 3 for row in edges]
     if any(weighted) and not all(weighted):
-        source, target = edges[weighted.index(False)][:2]
+        source, target = (brief(end, 60) for end in edges[weighted.index(False)][:2])
         raise GraphInputError(f"{path}: edge {source}-{target} has no weight while others have; give every edge one or none")
     names, numbers = number_names([*(row[0] for row in edges), *(row[1] for row in edges), *alone])
-    weights = np.array([as_weight(row[2], f"{path}, edge {row[0]}-{row[1]}") for row in edges]) if any(weighted) else None
+    weights = np.array([as_weight(row[2], _place(path, row)) for row in edges]) if any(weighted) else None
     return LooseGraph(len(names), numbers[: len(edges)], numbers[len(edges) : 2 * len(edges)], weights, is_edge_list=True)
+
+
+def _place(path: Path, row: list[str]) -> str:
+    return f"{path}, edge {brief(row[0], 60)}-{brief(row[1], 60)}"
 
 
 def _rows(path: Path) -> list[list[str]]:
@@ -58,7 +63,9 @@ def _fields(line: str, place: str) -> list[str]:
 
 def _networkx_weight(text: str, place: str) -> list[str]:
     try:
-        attributes = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError) as error:
+        attributes = ast.literal_eval(text.strip()) if len(text) < _LONGEST_ATTRIBUTES else None
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise GraphInputError(f"{place}: {text[:60]!r} is not a list of edge attributes; write: source target [weight]") from error
-    return [str(attributes["weight"])] if isinstance(attributes, dict) and "weight" in attributes else []
+    if not isinstance(attributes, dict):
+        raise GraphInputError(f"{place}: {text[:60]!r} is not a list of edge attributes; write: source target [weight]")
+    return [str(attributes["weight"])] if "weight" in attributes else []

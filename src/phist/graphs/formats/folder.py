@@ -32,12 +32,13 @@ def read_folder(folder: Path, reading: Reading) -> GraphSet:
         names = _names(file.relative_to(folder).as_posix(), len(found))
         graphs += [_with_id(graph, name) for graph, name in zip(found, names, strict=True)]
         labels += [file.parent.name] * len(found)
-    packed = pack_loose(graphs, reading)
-    return packed.with_labels(labels) if classes else packed
+    return pack_loose(graphs, reading, labels=labels if classes else None)
 
 
 def read_graph_file(file: Path) -> list[LooseGraph]:
     """The graphs of one GraphML, GML or edge list file."""
+    if not file.is_file():
+        raise GraphInputError(f"{file} is not a file; remove it or write a graph into it")
     if file.stat().st_size == 0:
         raise GraphInputError(f"{file} is empty; remove it or write a graph into it")
     if file.suffix.lower() in markup.SUFFIXES:

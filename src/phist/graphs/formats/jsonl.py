@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, brief, shown
 from phist.graphs.arrays import IntArray
 from phist.graphs.formats.text import as_weight, number_names
 from phist.graphs.graphset import GraphSet
-from phist.graphs.loose import LooseGraph, pack_loose
+from phist.graphs.loose import MOST_NODES, LooseGraph, pack_loose
 from phist.graphs.packing import Reading
 
 SUFFIXES = (".jsonl", ".ndjson")
@@ -27,9 +27,8 @@ def read_jsonl(path: Path, reading: Reading) -> GraphSet:
     graphs = [_graph(content, f"{path}, line {number}") for number, content in _objects(path)]
     if not graphs:
         raise GraphInputError(f"{path} is empty; {_EXAMPLE}")
-    packed = pack_loose(graphs, reading)
     labels = [graph.label for graph in graphs]
-    return packed if all(label is None for label in labels) else packed.with_labels(labels)
+    return pack_loose(graphs, reading, labels=None if all(label is None for label in labels) else labels)
 
 
 def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -40,7 +39,7 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             try:
                 content = json.loads(line.decode("utf-8-sig"))
             except (ValueError, RecursionError) as error:
-                raise GraphInputError(f"{path}, line {number} is not JSON ({error}); {_EXAMPLE}") from error
+                raise GraphInputError(f"{path}, line {number} is not JSON ({brief(error)}); {_EXAMPLE}") from error
             if not isinstance(content, dict) or not isinstance(content.get("edges"), list):
                 raise GraphInputError(f"{path}, line {number} is not an object with a list of edges; {_EXAMPLE}")
             yield number, content
@@ -50,10 +49,10 @@ def _graph(content: dict[str, Any], place: str) -> LooseGraph:
     edges = content["edges"]
     for edge in edges:
         if not isinstance(edge, list) or len(edge) not in (2, 3) or not all(_is_name(end) for end in edge[:2]):
-            raise GraphInputError(f"{place}: {edge!r} is not an edge; write [source, target] or [source, target, weight]")
+            raise GraphInputError(f"{place}: {shown(edge)} is not an edge; write [source, target] or [source, target, weight]")
     directed = content.get("directed")
     if directed not in (None, True, False):
-        raise GraphInputError(f"{place}: directed is {directed!r}; write true or false, or leave it out")
+        raise GraphInputError(f"{place}: directed is {shown(directed)}; write true or false, or leave it out")
     for key in ("label", "id"):
         if isinstance(content.get(key), list | dict):
             raise GraphInputError(f"{place}: {key} is a {type(content[key]).__name__}; write one number or name")
@@ -75,10 +74,12 @@ def _nodes(content: dict[str, Any], place: str) -> tuple[int, IntArray]:
     names = [end for edge in content["edges"] for end in edge[:2]]
     if content.get("n_nodes") is not None:
         n_nodes = content["n_nodes"]
-        if not _is_number(n_nodes) or not all(_is_number(name) and 0 <= name < n_nodes for name in names):
-            odd = n_nodes if not _is_number(n_nodes) else next(n for n in names if not _is_number(n) or not 0 <= n < n_nodes)
+        if not _is_number(n_nodes) or n_nodes > MOST_NODES:
+            raise GraphInputError(f"{place}: n_nodes={shown(n_nodes)} is not a whole number up to {MOST_NODES:,}; correct it")
+        odd = next((name for name in names if not _is_number(name) or not 0 <= name < n_nodes), None)
+        if odd is not None:
             raise GraphInputError(
-                f"{place}: {odd!r} does not fit: with n_nodes={n_nodes!r}, nodes are whole numbers from 0 below it"
+                f"{place}: {shown(odd)} does not fit: with n_nodes={n_nodes}, nodes are whole numbers from 0 below it"
             )
         return n_nodes, np.array(names, dtype=np.int64).reshape(-1, 2)
     if content.get("nodes") is None:
@@ -93,7 +94,7 @@ def _named_nodes(nodes: Any, names: list[Any], place: str) -> tuple[int, IntArra
     number = {node: position for position, node in enumerate(nodes)}
     missing = next((name for name in names if name not in number), None)
     if missing is not None:
-        raise GraphInputError(f"{place}: an edge ends at {missing!r}, which is not in nodes; add it or correct the edge")
+        raise GraphInputError(f"{place}: an edge ends at {shown(missing)}, which is not in nodes; add it or correct the edge")
     return len(nodes), np.array([number[name] for name in names], dtype=np.int64).reshape(-1, 2)
 
 

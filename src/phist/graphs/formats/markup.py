@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, brief
 
 SUFFIXES = (".graphml", ".gml")
 
@@ -17,9 +17,12 @@ def read_markup(path: Path) -> list[Any]:
         if path.suffix.lower() == ".gml":
             return [networkx.read_gml(path, label=None)]
         graphs = list(GraphMLReader()(path=path))
-    except (networkx.NetworkXException, ValueError, SyntaxError, LookupError, TypeError, AttributeError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # networkx lets through whatever its parsers raise on a malformed file
+        why = brief(str(error) or type(error).__name__)
         raise GraphInputError(
-            f"{path} cannot be read as {path.suffix[1:]} ({error}); write it again with networkx or igraph"
+            f"{path} cannot be read as {path.suffix[1:]} ({why}); write it again with networkx or igraph"
         ) from error
     if not graphs:
         raise GraphInputError(f"{path} holds no graph; is it a GraphML file?")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, shown
 from phist.graphs.arrays import IntArray
 
 _WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,17})\Z", re.ASCII)  # 007 is a name: as a number it would be another one's
@@ -53,8 +53,8 @@ def as_weight(text: Any, place: str) -> float:
     """A weight, or an error that says where it stands."""
     try:
         return float(text)
-    except (TypeError, ValueError) as error:
-        raise GraphInputError(f"{place}: {text!r} was found where a weight should be; weights must be numbers") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise GraphInputError(f"{place}: {shown(text)} was found where a weight should be; weights must be numbers") from error
 
 
 def _sort_key(value: Any) -> tuple[str, Any]:

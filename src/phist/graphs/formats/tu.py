@@ -3,6 +3,7 @@
 Only structure is read. Node and edge labels and attributes are left where they are, on purpose.
 """
 
+import lzma
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +15,11 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, brief
 from phist.graphs.arrays import IntArray
 from phist.graphs.formats.integers import read_column, read_integers
 from phist.graphs.graphset import GraphSet
+from phist.graphs.limits import NODE, check_growth, most_bytes
 from phist.graphs.packing import DEFAULT_READING, Reading, pack
 from phist.progress import SlowProgress
 
@@ -60,13 +62,14 @@ def is_tu_folder(folder: Path) -> bool:
 def read_tu(path: Path, reading: Reading = DEFAULT_READING) -> GraphSet:
     """Read a TU set. Rows that repeat count once, nodes without edges are kept, labels stay the integers they are."""
     with _open_files(path) as files:
+        _check_unpacked(files, reading)
         labels = None
         if files.has("_graph_labels.txt"):
             with files.open("_graph_labels.txt") as stream:
                 labels = read_column(stream, files.label("_graph_labels.txt"))
         with files.open("_graph_indicator.txt") as stream:
             graph_of_node = read_column(stream, files.label("_graph_indicator.txt")) - 1
-        node_counts = _count_nodes(files, graph_of_node, labels)
+        node_counts = _count_nodes(files, graph_of_node, labels, reading)
         source, target = _read_arcs(files, graph_of_node)
 
     position = _positions(graph_of_node)
@@ -90,10 +93,22 @@ def _open_files(path: Path) -> Iterator[TUFiles]:
         with ZipFile(path) as archive:
             names = [name for name in archive.namelist() if name.endswith(_ARCS) and not name.startswith("__MACOSX")]
             yield TUFiles(path, _only_prefix(path, names), archive)
-    except (BadZipFile, zlib.error, EOFError) as error:
-        raise GraphInputError(f"{path} is not a whole zip archive ({error}); download or copy it again") from error
-    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed in a way zipfile does not know
-        raise GraphInputError(f"{path} cannot be unpacked ({error}); unpack it and give the folder") from error
+    except (BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError) as error:
+        if isinstance(error, GraphInputError):
+            raise
+        raise GraphInputError(f"{path} is not a whole zip archive ({brief(error)}); download or copy it again") from error
+    except (RuntimeError, NotImplementedError, MemoryError) as error:  # encrypted, or packed in a way zipfile does not know
+        why = brief(str(error) or "it asks for too much memory")
+        raise GraphInputError(f"{path} cannot be unpacked ({why}); unpack it and give the folder") from error
+
+
+def _check_unpacked(files: TUFiles, reading: Reading) -> None:
+    """An archive must not unpack to much more than its size; zipfile never reads beyond the sizes looked at here."""
+    if files.archive is not None:
+        endings = (_ARCS, "_graph_indicator.txt", "_graph_labels.txt")
+        unpacked = sum(files.size(ending) for ending in endings if files.has(ending))
+        most = most_bytes(files.place.stat().st_size, reading.max_bytes)
+        check_growth(unpacked, most, f"{files.place} unpacks to {unpacked:,} bytes")
 
 
 def _arc_files(folder: Path) -> list[str]:
@@ -105,11 +120,11 @@ def _only_prefix(path: Path, names: list[str]) -> str:
     if not names:
         raise GraphInputError(f"{path} holds no TU set: no file ends in {_ARCS}; give a folder or zip with NAME{_ARCS}")
     if len(names) > 1:
-        raise GraphInputError(f"{path} holds several TU sets ({', '.join(sorted(names))}); give them one by one")
+        raise GraphInputError(f"{path} holds several TU sets ({brief(', '.join(sorted(names)))}); give them one by one")
     return names[0].removesuffix(_ARCS)
 
 
-def _count_nodes(files: TUFiles, graph_of_node: IntArray, labels: IntArray | None) -> IntArray:
+def _count_nodes(files: TUFiles, graph_of_node: IntArray, labels: IntArray | None, reading: Reading) -> IntArray:
     file = files.label("_graph_indicator.txt")
     if graph_of_node.min() < 0:
         node = int(np.argmin(graph_of_node))
@@ -118,13 +133,17 @@ def _count_nodes(files: TUFiles, graph_of_node: IntArray, labels: IntArray | Non
             "give every node a graph or remove it"
         )
     n_graphs = int(graph_of_node.max()) + 1
+    if labels is not None and n_graphs < len(labels) and reading.empty == "drop":
+        n_graphs = len(labels)  # the last graphs have no node
     if labels is not None and n_graphs != len(labels):
+        remedy = ', or empty="drop" (--empty drop) where the last graphs have no node' if n_graphs < len(labels) else ""
         raise GraphInputError(
             f"{files.label('_graph_labels.txt')} has {len(labels)} labels, but {file} numbers the graphs up to {n_graphs}; "
-            "one label per graph is needed"
+            f"one label per graph is needed{remedy}"
         )
     if n_graphs > len(graph_of_node):
-        raise GraphInputError(f"{file} numbers graphs up to {n_graphs} with {len(graph_of_node)} nodes; some graph has no node")
+        most = most_bytes(8 * len(graph_of_node), reading.max_bytes)
+        check_growth(NODE * n_graphs, most, f"{file} numbers graphs up to {n_graphs:,} with {len(graph_of_node):,} nodes")
     return np.bincount(graph_of_node, minlength=n_graphs)
 
 

@@ -1,0 +1,73 @@
+"""Parquet tables: a few kilobytes may stand for thousands of millions of rows, so sizes are looked at before rows are read."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phist.errors import GraphInputError, brief
+from phist.extras import require
+from phist.graphs.limits import CELL, check_growth, most_bytes
+from phist.graphs.packing import Reading
+
+Columns = dict[str, list[Any]]
+
+
+def check_names(path: Path, names: list[str], wanted: tuple[str, ...]) -> None:
+    """Raise where two columns have the same name, which leaves open which of them is meant."""
+    twice = next((name for name in wanted if names.count(name) > 1), None)
+    if twice is not None:
+        raise GraphInputError(f"{path} has several columns {twice}; keep one of them")
+
+
+def read_parquet(path: Path, wanted: tuple[str, ...], reading: Reading) -> tuple[Columns, list[str]]:
+    """Those of the ``wanted`` columns that are there, and the names of all, in lower case."""
+    parquet = require("pyarrow.parquet", "tables", "reading Parquet")
+    try:
+        file = parquet.ParquetFile(path, read_dictionary=_text_columns(parquet, path))
+        schema = file.schema_arrow
+        names = [name.strip().lower() for name in schema.names]
+        check_names(path, names, wanted)
+        places = [place for place, name in enumerate(names) if name in wanted]
+        _check_size(path, file.metadata, len(places), reading)
+        for place in places:
+            _check_kind(path, names[place], schema.types[place])
+        table = file.read(columns=[schema.names[place] for place in places])
+        return {names[place]: _values(table.column(schema.names[place])) for place in places}, names
+    except (GraphInputError, ImportError):
+        raise
+    except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee, MemoryError included
+        why = brief(str(error) or type(error).__name__)
+        raise GraphInputError(f"{path} cannot be read as Parquet ({why}); write it again") from error
+
+
+def _text_columns(parquet: Any, path: Path) -> list[str]:
+    """Columns of text, which are kept as numbers into a dictionary: a name of a megabyte may stand in every row."""
+    schema = parquet.read_schema(path)
+    return [name for name, kind in zip(schema.names, schema.types, strict=True) if str(kind) in ("string", "large_string")]
+
+
+def _check_size(path: Path, metadata: Any, n_columns: int, reading: Reading) -> None:
+    most = most_bytes(path.stat().st_size, reading.max_bytes)
+    rows = metadata.num_rows
+    check_growth(CELL * rows * max(1, n_columns), most, f"{path} has {rows:,} rows")
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    check_growth(sum(abs(group.total_byte_size) for group in groups), most, f"{path} unpacks to large columns")
+
+
+def _check_kind(path: Path, name: str, kind: Any) -> None:
+    types = require("pyarrow", "tables", "reading Parquet").types
+    plain = kind.value_type if types.is_dictionary(kind) else kind
+    known = (types.is_integer, types.is_floating, types.is_string, types.is_large_string, types.is_boolean, types.is_null)
+    if not any(fits(plain) for fits in known) and not (name == "weight" and types.is_decimal(plain)):
+        raise GraphInputError(f"{path}: the column {name} holds {brief(kind, 60)}; cast it to numbers or text")
+
+
+def _values(column: Any) -> list[Any]:
+    """A column as Python values; equal texts are one object, so that a long one is held once."""
+    column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if not hasattr(column, "dictionary"):
+        return list(column.to_pylist())
+    names = [*column.dictionary.to_pylist(), None]
+    numbers = column.indices.fill_null(len(names) - 1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return [names[number] for number in numbers]

@@ -1,0 +1,16 @@
+"""Everything that can be tried: random inputs by format, and crafted ones by name."""
+
+from fuzzing.crafted import CRAFTED as CRAFTED
+from fuzzing.graph_files import GRAPH_FORMATS
+from fuzzing.memory import fuzz_memory
+from fuzzing.models import MODEL_FORMATS
+
+FORMATS = {**GRAPH_FORMATS, "memory": fuzz_memory, **MODEL_FORMATS}
+SLOW = {"model": 4, "checkpoint": 40, "records": 4}  # times that an input takes as long as one of graphs
+
+
+def inputs(count, seed=0, formats=tuple(FORMATS)):
+    """About ``count`` inputs, spread over the formats; what takes long gets fewer."""
+    shares = {name: 1 / SLOW.get(name, 1) for name in formats}
+    total = sum(shares.values())
+    return [(name, seed + k) for name in formats for k in range(max(1, round(count * shares[name] / total)))]
