@@ -5,7 +5,7 @@ import pytest
 
 from phist import StructuralClassifier
 from phist.errors import ConfigError, GraphInputError
-from phist.estimators.examples import make_examples, split_off
+from phist.estimators.examples import as_labelled, make_examples, split_off
 from phist.graphs.generate import make_planted_partitions
 from phist.graphs.labels import as_labels, distinct_labels
 
@@ -21,6 +21,23 @@ def weights_of(**given):
 
 def small(**given):
     return StructuralClassifier(max_epochs=2, channels=(4, 6), bins=4, roots=6, random_state=0, progress=False, **given)
+
+
+def test_continuous_values_are_no_labels():
+    with pytest.raises(GraphInputError, match="Unknown label type: continuous"):
+        as_labelled(GRAPHS, np.linspace(0, 1, 24))
+
+
+def test_whole_numbers_written_as_fractions_are_labels():
+    assert as_labelled(GRAPHS, np.arange(24) % 2.0)[1].tolist() == [0.0, 1.0] * 12
+
+
+@pytest.mark.parametrize(
+    ("shape", "advice"), [((24, 1), r"try y\.ravel\(\)"), ((24, 3), r"try y\.argmax"), ((2, 3, 4), "1d array")]
+)
+def test_labels_of_another_shape_are_refused_with_what_to_do(shape, advice):
+    with pytest.raises(GraphInputError, match=advice):
+        as_labelled(GRAPHS, np.zeros(shape))
 
 
 def test_graphs_without_weights_all_count_one():

@@ -8,7 +8,7 @@ import torch
 
 from phist import StructuralClassifier
 from phist.engine.computation import Fused, compute
-from phist.errors import ConfigError, DivergenceError, GraphInputError, ModelFileError
+from phist.errors import ConfigError, DivergenceError, ModelFileError
 from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.config import NetworkConfig
@@ -183,8 +183,9 @@ def test_only_the_proportion_of_extreme_weights_matters(engine, factor):
 # Divergence -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("validation", [None, make_examples(8, seed=1)], ids=["alone", "validated"])
 @pytest.mark.parametrize("engine", ["fused", "reference"])
-def test_divergence_is_an_error_that_keeps_the_last_finite_weights(engine, monkeypatch):
+def test_divergence_is_an_error_that_keeps_the_last_finite_weights(engine, validation, monkeypatch):
     network, losses, run = make_network(SMALL, 2, seed=0), [], Trainer._train
 
     def diverge(trainer, number):
@@ -196,7 +197,7 @@ def test_divergence_is_an_error_that_keeps_the_last_finite_weights(engine, monke
 
     monkeypatch.setattr(Trainer, "_train", diverge)
     with pytest.raises(DivergenceError, match=r"epoch 3.*lower learning_rate \(0.01\)") as raised:
-        fit_network(network, make_examples(), None, TrainingConfig(epochs=5, learning_rate=0.01), engine=engine)
+        fit_network(network, make_examples(), validation, TrainingConfig(epochs=5, learning_rate=0.01), engine=engine)
     assert_same_weights(weights_of(network), losses[1])
     assert len(raised.value.history.epochs) == 2
 
@@ -236,7 +237,7 @@ def test_extreme_edge_weights_give_the_scores_of_their_proportion(weight, engine
 def test_values_that_are_not_finite_name_their_graph():
     graphs = as_graphset([(2, [(0, 1)], [1.0]), (2, [(0, 1)], [1e300])])
     network = make_network(replace(SMALL, convolution="gin"), 2, seed=0)
-    with pytest.raises(GraphInputError, match="values for graph 1 are not finite"):
+    with pytest.raises(DivergenceError, match="values for graph 1 are not finite"):
         average_over_roots(compute(network, graphs, "reference"), "scores", realizations=1, seed=0)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import type_of_target
 
 from phist.engine.course import scale_weights
 from phist.errors import ConfigError, GraphInputError
@@ -27,9 +28,16 @@ def as_labelled(X: Any, y: Any) -> tuple[GraphSet, Array]:
         if graphs.labels is None:
             raise GraphInputError("the graphs have no labels and none were given; pass y, one label for each graph")
         return graphs, graphs.labels
-    if isinstance(y, np.ndarray) and y.ndim != 1:
-        raise GraphInputError(f"labels of shape {y.shape} were given; a flat list is needed: try y.ravel()")
+    shape = getattr(y, "shape", None)
+    if shape is not None and len(shape) != 1:
+        advice = "y.ravel()" if len(shape) == 2 and shape[1] == 1 else "y.argmax(axis=1) if each row marks one class"
+        raise GraphInputError(f"y of shape {shape} was given; y should be a 1d array with one label for each graph: try {advice}")
     labels = as_labels(y)
+    if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
+        raise GraphInputError(
+            f"Unknown label type: continuous ({labels[0]}, ...); a classifier takes one of a few classes for each graph: "
+            "divide the values into ranges first"
+        )
     if len(labels) != len(graphs):
         raise GraphInputError(f"{len(labels)} labels were given for {len(graphs)} graphs; give one for each graph")
     return graphs, labels

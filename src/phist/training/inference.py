@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from phist.checks import whole_number
 from phist.engine.computation import Computation
-from phist.errors import GraphInputError
+from phist.errors import DivergenceError
 from phist.nn.sampling import Draws, draw_all
 from phist.progress import SlowProgress
 from phist.training.config import MOST_REALIZATIONS
@@ -114,9 +114,9 @@ def _check_values(rows: NDArray[np.float32], graphs: Sizes) -> None:
     """One row of each graph, all of it finite."""
     spoilt = graphs[~np.isfinite(rows).all(axis=1)]
     if len(spoilt):
-        raise GraphInputError(
-            f"the network's values for graph {spoilt[0]} are not finite; its edge weights are too large for single precision: "
-            "divide them by their mean"
+        raise DivergenceError(
+            f"the network's values for graph {spoilt[0]} are not finite: edge weights, or the network's own weights, are too large "
+            "for single precision; divide the graph's weights by their mean, or train again at a lower learning_rate"
         )
 
 

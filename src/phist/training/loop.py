@@ -58,10 +58,10 @@ def fit_network(
 ) -> History:
     """Train ``network`` in place and leave it with the weights of the selected epoch.
 
-    Ctrl-C ends training early and keeps the best weights so far. A loss that is not finite is a `DivergenceError`; the network then
-    has the best weights of the epochs before. With ``checkpoint`` the run can be killed at any moment
-    and goes on after its last complete epoch when called again with the same arguments: everything random in an epoch
-    comes from the seed and the epoch's number, so it ends with the same weights as an uninterrupted one.
+    Ctrl-C ends training early and keeps the best weights so far. A loss that is not finite is a `DivergenceError`; the network
+    then has the best weights of the epochs before. With ``checkpoint`` the run can be killed at any moment and goes on after
+    its last complete epoch when called again with the same arguments: everything random in an epoch comes from the seed and
+    the epoch's number, so it ends with the same weights as an uninterrupted one.
 
     Args:
         engine: ``"auto"``, ``"fused"`` or ``"reference"``; which it came to is in the history.
@@ -127,8 +127,12 @@ class Trainer:
         begin = time.perf_counter()
         number = len(self.history.epochs)
         losses, hits = self._train(number)
-        validation_loss, validation_accuracy = self._validate(number)
-        self._check_finite(number, losses, validation_loss)
+        try:
+            validation_loss, validation_accuracy = self._validate()
+        except DivergenceError:
+            losses, validation_loss = math.nan, None
+        if not math.isfinite(losses) or first_non_finite(self.network.state_dict()) is not None:
+            raise self._diverged(number)
         epoch = Epoch(
             number=number,
             learning_rate=self._learning_rate_at(number),
@@ -146,11 +150,9 @@ class Trainer:
     def _learning_rate_at(self, progress: float) -> float:
         return self.config.learning_rate_at(progress, epochs_at(self.history, self.config, int(progress)))
 
-    def _check_finite(self, number: int, loss: float, validation_loss: float | None) -> None:
-        if math.isfinite(loss) and math.isfinite(validation_loss or 0.0) and first_non_finite(self.network.state_dict()) is None:
-            return
+    def _diverged(self, number: int) -> DivergenceError:
         config = self.config
-        raise DivergenceError(
+        return DivergenceError(
             f"training diverged in epoch {number + 1}: the loss is no longer a finite number; lower learning_rate "
             f"({config.learning_rate:g}), set a gradient_clip ({config.gradient_clip}), and look at edge weights if they differ by "
             "many orders of magnitude",
@@ -174,7 +176,7 @@ class Trainer:
         loss, hits = self.computation.train(course, self.optimizer, self.config.gradient_clip)
         return loss / len(course.graphs), hits / len(course.graphs)
 
-    def _validate(self, number: int) -> tuple[float | None, float | None]:
+    def _validate(self) -> tuple[float | None, float | None]:
         if self.validation is None or self.validation_computation is None:
             return None, None
         examples, config = self.validation, self.config
