@@ -9,7 +9,7 @@ from phist.baselines import registry
 from phist.evaluation.journal import read_journal
 from phist.evaluation.records import Record, journal_of, scan_records
 from phist.evaluation.spec_file import read_spec
-from phist.graphs.catalog import known_dataset
+from phist.graphs.catalog import GROUPS, known_dataset
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 STUDIES = sorted(path.stem for path in EXPERIMENTS.glob("*.toml"))
@@ -85,3 +85,16 @@ def test_the_networks_are_compared_on_four_datasets():
 
 def test_the_network_as_printed_is_measured_on_six_datasets():
     assert set(methods_by_dataset("as-printed")) == set(SIX)
+
+
+def test_the_development_suite_is_complete_but_for_what_is_too_slow_on_its_largest_set():
+    methods = methods_by_dataset("development")
+    slow = {"svm-theta", "pyramid-match", "graphlet-sampling"}
+    assert set(methods) == {facts.name for facts in GROUPS["development suite"]}
+    assert all(found >= (KERNELS | RIVALS) - (slow if name == "Tox21_MMP" else set()) for name, found in methods.items())
+
+
+def test_the_large_set_is_measured_on_its_official_split_by_roc_auc():
+    spec = read_spec(EXPERIMENTS / "large.toml")
+    assert (spec.protocol, spec.metric) == ("official", "roc-auc")
+    assert {cell.dataset for cell in spec.cells()} == {"MOLHIV"}

@@ -34,6 +34,7 @@ def two_methods(add_method):
         ("seeds = [true]\n" + RUNS, "seeds = "),
         ("repeats = 2\n" + RUNS, "repeats = 2 with the protocol 'paper'"),
         ("no_duplicates = 1\n" + RUNS, "no_duplicates = 1; a value of type bool"),
+        ("metric = 'f1'\n" + RUNS, "metric='f1' is not known; choose one of .*'roc-auc'"),
         ("folds = ", "cannot be read as TOML"),
     ],
 )
@@ -58,3 +59,37 @@ def test_a_study_that_is_not_there_is_named(tmp_path):
 def test_a_folder_in_place_of_a_study_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="is a folder; give the TOML file"):
         read_spec(tmp_path)
+
+
+def write_official(folder, datasets, more=""):
+    path = folder / "official.toml"
+    path.write_text(
+        f'name = "official"\nprotocol = "official"\n{more}\n[[runs]]\nmethods = ["majority", "random"]\ndatasets = {datasets}\n'
+    )
+    return path
+
+
+def test_an_official_split_makes_one_cell_for_each_method_and_seed(tmp_path):
+    spec = read_spec(write_official(tmp_path, ["MOLHIV"], 'metric = "roc-auc"\nseeds = [0, 1, 2]'))
+    assert spec.metric == "roc-auc"
+    assert [(cell.label, cell.seed) for cell in spec.cells() if cell.fold == 0] == [
+        ("majority", 0),
+        ("random", 0),
+        ("random", 1),
+        ("random", 2),
+    ]
+    assert len(spec.cells()) == 4
+
+
+@pytest.mark.parametrize(
+    ("datasets", "more", "message"),
+    [
+        (["MUTAG"], "", "MUTAG comes with no split; the protocol 'official' is for MOLHIV"),
+        (["MOLHIV"], "no_duplicates = true", "no_duplicates was given with the protocol 'official'"),
+        (["MOLHIV"], "folds = [1]", "folds = .* from 0 to 0"),
+        (["MOLHIV"], "repeats = 2", "repeats = 2 with the protocol 'official'"),
+    ],
+)
+def test_what_an_official_split_cannot_have_is_refused(tmp_path, datasets, more, message):
+    with pytest.raises(ConfigError, match=message):
+        read_spec(write_official(tmp_path, datasets, more))

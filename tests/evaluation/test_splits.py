@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from phist.errors import ConfigError, GraphInputError
+from phist.errors import ConfigError, DatasetError, GraphInputError
 from phist.evaluation.cell import FOLD_PROTOCOLS
-from phist.evaluation.splits import FOLDS, make_split
+from phist.evaluation.splits import FOLDS, make_split, official_split
 from phist.graphs.checkup import duplicates_across
 from phist.graphs.generate import make_trees
 from phist.graphs.graphset import GraphSet
@@ -106,3 +106,19 @@ def test_too_few_kinds_of_graphs_are_refused_where_duplicates_are():
 def test_a_set_that_cannot_be_cut_into_folds_is_refused(graphs: GraphSet):
     with pytest.raises(GraphInputError):
         make_split(graphs, "paper", 0)
+
+
+def test_the_official_split_of_molhiv_is_the_published_one(dataset_folder):
+    split = official_split("MOLHIV")
+    assert [len(part) for part in parts(split)] == [32901, 4113, 4113]
+    assert sorted(np.concatenate(parts(split)).tolist()) == list(range(41127))
+
+
+def test_a_dataset_without_official_split_is_refused():
+    with pytest.raises(DatasetError, match="MUTAG has no official split"):
+        official_split("MUTAG")
+
+
+def test_folds_are_not_made_of_an_official_split():
+    with pytest.raises(ConfigError, match="'paper'"):
+        make_split(TREES, "official", 0)

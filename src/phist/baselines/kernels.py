@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from phist.baselines.method import Method, Task
 from phist.baselines.options import check_above_zero, check_positive, read_options
-from phist.errors import GraphInputError
+from phist.errors import ConfigError, GraphInputError
+from phist.graphs.catalog import known_dataset
 from phist.graphs.graphset import GraphSet
 
 Gram = NDArray[np.float64]
+LARGEST_GRAM = 4e9  # bytes: the matrix, its copy for the training part and the machine share the memory of a laptop
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,10 @@ class KernelMethod(Method):
         super().__init__(**options)
         read_options(self.options_kind, self.name, options)
 
+    def skip(self, dataset: str) -> str | None:
+        facts = known_dataset(dataset)
+        return None if facts is None else _too_many(facts.graphs)
+
     @abstractmethod
     def gram(self, graphs: GraphSet, options: Any, seed: int) -> Gram:
         """Raw similarities of all pairs of graphs."""
@@ -98,6 +104,8 @@ class KernelMethod(Method):
         from phist.descriptors.grams.cache import kept_gram
 
         options = read_options(self.options_kind, self.name, self.options)
+        if reason := _too_many(len(task.graphs)):
+            raise GraphInputError(f"{self.name} cannot be run on this set: {reason}; leave it out of the study")
         graphs = _plain(task.graphs)
         settings = {name: value for name, value in asdict(options).items() if name != "penalties"}
         key = settings | {"seed": task.seed} if self.randomized else settings
@@ -187,6 +195,17 @@ class GraphletSampling(KernelMethod):
         from phist.descriptors.grams.graphlets import graphlet_gram
 
         return graphlet_gram(graphs, options.samples, seed)
+
+
+def _too_many(n_graphs: int) -> str | None:
+    """Why a set has too many graphs for a Gram matrix, if it has."""
+    size = 8.0 * n_graphs**2
+    if size <= LARGEST_GRAM:
+        return None
+    return (
+        f"the Gram matrix of {n_graphs:,} graphs takes {size / 1e9:.1f} GB, more than the {LARGEST_GRAM / 1e9:.0f} GB allowed; "
+        "a linear machine on sparse counts would be another method"
+    )
 
 
 def _plain(graphs: GraphSet) -> GraphSet:
