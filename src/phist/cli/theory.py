@@ -6,6 +6,7 @@ import typer
 
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
+from phist.cli.theory_constructions import histogram, proposition, roots, sum_
 from phist.cli.theory_figures import figures
 from phist.cli.theory_robustness import robustness
 from phist.cli.theory_separate import separate
@@ -88,6 +89,10 @@ def bound(
 
 
 theory_app.command()(separate)
+theory_app.command("sum")(sum_)
+theory_app.command()(histogram)
+theory_app.command()(proposition)
+theory_app.command()(roots)
 theory_app.command()(robustness)
 theory_app.command()(figures)
 

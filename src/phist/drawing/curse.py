@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DIMENSIONS = (2, 4, 8, 16, 32)
 PRECISIONS = (0.4, 0.2, 0.1, 0.05)
-HIGHEST = 36  # decimal orders that are shown
+HIGHEST = 54  # decimal orders that are shown
 
 
 def plot_curse() -> "Figure":
@@ -25,9 +25,9 @@ def plot_curse() -> "Figure":
     _draw_against_precision(right)
     for axes in (left, right):
         axes.set_ylim(0, HIGHEST)
-        axes.set_yticks(range(0, HIGHEST + 1, 6), ["1", *(f"$10^{{{power}}}$" for power in range(6, HIGHEST + 1, 6))])
+        axes.set_yticks(range(0, HIGHEST + 1, 9), ["1", *(f"$10^{{{power}}}$" for power in range(9, HIGHEST + 1, 9))])
         axes.axhline(6, color=FAINT, linewidth=0.9, linestyle=":", zorder=0)
-    left.text(32.3, 6.4, "a million outputs", fontsize=8.5, color=FAINT, ha="right")
+    left.text(32.3, 6.5, "a million outputs", fontsize=8.5, color=FAINT, ha="right")
     return figure
 
 
@@ -56,11 +56,11 @@ def _draw_against_dimension(axes: "Axes") -> None:
 
 
 def _draw_against_precision(axes: "Axes") -> None:
-    precisions = np.geomspace(0.01, 0.5, 41)
+    precisions = np.geomspace(0.01, 0.5, 401)  # fine enough for the steps of ⌈2/δ⌉
     for number, dimension in enumerate(DIMENSIONS):
         heights = [log10_outputs(dimension, float(precision)) for precision in precisions]
         axes.plot(precisions, heights, color=COLORS[number], linewidth=2, label=f"d = {dimension}")
-        axes.plot(precisions[6::10], heights[6::10], MARKERS[number], color=COLORS[number], markersize=5)
+        axes.plot(precisions[60::100], heights[60::100], MARKERS[number], color=COLORS[number], markersize=5)
     axes.set_xscale("log")
     axes.set_xlim(0.5, 0.01)
     axes.set_xticks([0.5, 0.1, 0.05, 0.01], ["0.5", "0.1", "0.05", "0.01"])

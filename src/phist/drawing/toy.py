@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 EDGE_COLORS = {"green": COLORS[2], "blue": COLORS[0]}
 EDGE_NAMES = {"green": "joins communities", "blue": "breaks two colours"}
-KERNEL_COLORS = {"flat bottom": INK, "flat top": COLORS[1]}
-KERNEL_LINES = {"flat bottom": "-", "flat top": "--"}
+KERNEL_COLORS = {"flat bottom": INK, "flat bottom, high": COLORS[3], "flat top": COLORS[1]}
+KERNEL_LINES = {"flat bottom": "-", "flat bottom, high": ":", "flat top": "--"}
 
 
 def plot_toy(toy: ToyExample | None = None) -> "Figure":
@@ -26,7 +26,7 @@ def plot_toy(toy: ToyExample | None = None) -> "Figure":
     _draw_graph(graph, toy)
     _draw_kernels(kernels, toy)
     _draw_changes(changes, toy)
-    for axes, title in ((graph, "one edge more"), (kernels, "two kernels"), (changes, "node embeddings move")):
+    for axes, title in ((graph, "one edge more"), (kernels, "three kernels"), (changes, "node embeddings move")):
         axes.set_title(title, fontsize=12, color=INK)
     return figure
 
@@ -70,10 +70,12 @@ def _draw_kernels(axes: "Axes", toy: ToyExample) -> None:
 
 
 def _draw_changes(axes: "Axes", toy: ToyExample) -> None:
+    """A colour for each edge, and the kernels' own lines."""
     for (kernel, edge), values in toy.changes.items():
-        style, name = KERNEL_LINES[kernel], f"{kernel}, {edge} edge"
-        axes.plot(toy.weights, values, color=EDGE_COLORS[edge], linestyle=style, linewidth=2, label=name)
+        axes.plot(toy.weights, values, color=EDGE_COLORS[edge], linestyle=KERNEL_LINES[kernel], linewidth=2)
+    for edge, color in EDGE_COLORS.items():
+        axes.plot([], [], color=color, linewidth=2, label=f"{edge} edge")
     axes.set_ylim(bottom=0)
     axes.set_xlim(0, toy.weights.max())
     finish_axes(axes, "weight of the edge", "change of all embeddings")
-    axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="lower right", bbox_to_anchor=(1.03, 0.22))
+    axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="lower right", bbox_to_anchor=(1.03, 0.24))

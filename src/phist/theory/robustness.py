@@ -89,6 +89,14 @@ class OneLayerEmbedding:
         return embeddings
 
 
+def random_embedding(channels: int, order: int, bins: int, kernel: str, density: bool, seed: int) -> OneLayerEmbedding:
+    """An embedding whose convolution is drawn as a network's is, from ``seed`` alone."""
+    histogram = ProjectiveHistogram(bins, kernel, density=density)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return OneLayerEmbedding(ChebyshevConv(1, channels, order), histogram)
+
+
 @dataclass(frozen=True, eq=False)
 class RobustnessBounds:
     """What the proposition promises for one graph and one perturbation of it, beside what happened."""

@@ -50,11 +50,17 @@ def laplacian_spectrum(graph: Graph) -> Spectrum:
         raise GraphInputError(
             f"a graph of {graph.n_nodes:,} nodes was given; a dense spectrum is computed up to {MOST_NODES:,}: take a smaller graph"
         )
+    values, vectors = np.linalg.eigh(normalized_laplacian(graph))
+    return Spectrum(values.round(10).clip(BOTTOM, TOP), vectors)  # equal eigenvalues must fall on one side of an edge
+
+
+def normalized_laplacian(graph: Graph) -> FloatArray:
+    """L = I - D^-1/2 A D^-1/2 as a dense matrix."""
     adjacency = graph.adjacency().toarray()
     degrees = adjacency.sum(axis=1)
     roots = np.sqrt(np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0))
-    values, vectors = np.linalg.eigh(np.eye(graph.n_nodes) - roots[:, None] * adjacency * roots)
-    return Spectrum(values.round(10).clip(BOTTOM, TOP), vectors)  # equal eigenvalues must fall on one side of an edge
+    laplacian: FloatArray = np.eye(graph.n_nodes) - roots[:, None] * adjacency * roots
+    return laplacian
 
 
 def projector_distance(spectrum: Spectrum, other: Spectrum, low: float, high: float) -> float:

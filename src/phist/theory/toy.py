@@ -5,6 +5,9 @@ the second eigenvalue λ₂ and at its mirror image 2 - λ₂, and only the colo
 that keeps two colours moves *both* λ₂ and 2 - λ₂: a kernel and its mirror image react to it exactly alike, so being flat over
 the bottom of the spectrum is not enough to be robust to it. The kernel here that is meant to be is flat up to 2 - λ₂, and
 bends only beyond.
+
+A kernel that is flat at zero is robust for two reasons at once, its flatness and its small amplitude. To tell them apart, one
+of the kernels is flat at its greatest amplitude, the other turned upside down: it reacts to both edges nearly as the other does.
 """
 
 from collections.abc import Callable
@@ -42,7 +45,7 @@ class ToyExample:
     spectrum_green: FloatArray  # (nodes), with the edge at its greatest weight
     spectrum_blue: FloatArray
     eigenvalues: FloatArray  # (places) at which kernels are drawn
-    kernels: dict[str, FloatArray]  # "flat bottom", "flat top" -> (places)
+    kernels: dict[str, FloatArray]  # "flat bottom", "flat bottom, high", "flat top" -> (places)
     weights: FloatArray  # (weights) of the added edge
     changes: dict[tuple[str, str], FloatArray]  # (kernel, "green" or "blue") -> (weights), Frobenius norm of the change
 
@@ -89,10 +92,11 @@ def toy_graph(edge: tuple[int, int] | None = None, weight: float = 1.0) -> Graph
 
 
 def toy_kernels() -> dict[str, PolynomialKernels]:
-    """Polynomial kernels: flat up to 2 - λ₂ and rising to the top, or falling from the bottom and flat from there on."""
+    """Polynomial kernels: flat up to 2 - λ₂ and rising to the top, the same upside down, or falling from the bottom and flat."""
     gap = float(laplacian_spectrum(toy_graph()).values[1])
     return {
         "flat bottom": fit_kernel(lambda places: GAIN * _smooth_step((places - (TOP - gap)) / gap)),
+        "flat bottom, high": fit_kernel(lambda places: GAIN - GAIN * _smooth_step((places - (TOP - gap)) / gap)),
         "flat top": fit_kernel(lambda places: GAIN * _smooth_step((3 * gap - places) / (3 * gap))),
     }
 
