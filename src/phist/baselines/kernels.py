@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from phist.baselines.method import Method, Task
 from phist.baselines.options import check_above_zero, check_positive, read_options
-from phist.errors import ConfigError, GraphInputError
+from phist.errors import GraphInputError
 from phist.graphs.catalog import known_dataset
 from phist.graphs.graphset import GraphSet
 

@@ -52,9 +52,7 @@ def sum_(files: Files, delta: Delta = 0.0, p: Norm = "inf", method: SumKind = "e
             "outputs": made.outputs,
             "most_outputs": most_sum_outputs(len(multisets), made.method),
             "verified": made.verify(),
-            "cells": [
-                {"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)
-            ],
+            "cells": [{"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)],
             "sums": [made.aggregate(multiset).tolist() for multiset in multisets],
         },
         as_json,
@@ -94,9 +92,7 @@ def histogram(
             "outputs": made.dim,
             "capacity": capacity if capacity < 10**300 else None,
             "verified": made.verify(),
-            "cells": [
-                {"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)
-            ],
+            "cells": [{"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)],
             "elsewhere": made.rest.tolist(),
             "histograms": [made.aggregate(multiset).tolist() for multiset in multisets],
         },
@@ -151,9 +147,7 @@ def proposition(
         screen.print(f"  eigenspace of [{low:.3f}, {high:.3f}) moves by {distance:.4g}")
 
 
-def roots(
-    data: Data, model: Model = None, samples: Samples = 20, draws: Draws = 20, seed: Seed = 0, as_json: Json = False
-) -> None:
+def roots(data: Data, model: Model = None, samples: Samples = 20, draws: Draws = 20, seed: Seed = 0, as_json: Json = False) -> None:
     """How far what is seen from r sampled roots is from its limit: the mean node embedding, and e_G.
 
     Examples:

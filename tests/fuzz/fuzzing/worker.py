@@ -68,7 +68,10 @@ def _warm_up(formats, names):
         folder = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
         for seed in range(5):
             (folder / str(seed)).mkdir()
-            _try(lambda name=name, seed=seed, folder=folder: formats[name](random.Random(f"warm {seed}"), folder / str(seed))(), Exception)
+            _try(
+                lambda name=name, seed=seed, folder=folder: formats[name](random.Random(f"warm {seed}"), folder / str(seed))(),
+                Exception,
+            )
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -11,7 +11,7 @@ from phist.estimators.trained import Features, n_both_levels
 from phist.estimators.trees import Trees, grow_trees
 from phist.nn.network import StructuralNetwork
 
-TREES = 200  # of each network; a bag of five has a thousand
+TREES = 500  # of all networks of a bag together
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,16 @@ class ForestHead(Head):
     trees: Trees
 
     @classmethod
-    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int) -> Self:
-        return cls(grow_trees(features.both_levels, targets, weights, n_classes, TREES, seed))
+    def fit(
+        cls,
+        features: Features,
+        targets: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_classes: int,
+        seed: int,
+        share: float = 1.0,
+    ) -> Self:
+        return cls(grow_trees(features.both_levels, targets, weights, n_classes, max(1, round(share * TREES)), seed))
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:
         return self.trees.predict_proba(features.both_levels)

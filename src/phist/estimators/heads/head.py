@@ -27,8 +27,20 @@ class Head(ABC):
 
     @classmethod
     @abstractmethod
-    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int) -> Self:
-        """Learn the classes of the graphs that ``features`` are of."""
+    def fit(
+        cls,
+        features: Features,
+        targets: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_classes: int,
+        seed: int,
+        share: float = 1.0,
+    ) -> Self:
+        """Learn the classes of the graphs that ``features`` are of.
+
+        Args:
+            share: of a head's usual work, where several networks have one each and their answers are averaged.
+        """
 
     @abstractmethod
     def predict_proba(self, features: Features) -> NDArray[np.float64]:

@@ -44,7 +44,15 @@ class KernelHead(Head):
     prior: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int) -> Self:
+    def fit(
+        cls,
+        features: Features,
+        targets: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_classes: int,
+        seed: int,
+        share: float = 1.0,
+    ) -> Self:
         """Fit to all graphs; of more than `MOST_GRAPHS` to some, drawn by ``seed``."""
         return cls._fit(features.node_level, targets, weights, n_classes, seed)
 

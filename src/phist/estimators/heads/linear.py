@@ -18,7 +18,15 @@ class LinearHead(Head):
     view = "embeddings"
 
     @classmethod
-    def fit(cls, features: Features, targets: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int, seed: int) -> Self:
+    def fit(
+        cls,
+        features: Features,
+        targets: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        n_classes: int,
+        seed: int,
+        share: float = 1.0,
+    ) -> Self:
         return cls()
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:

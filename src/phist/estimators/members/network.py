@@ -115,7 +115,8 @@ class Network(Member):
 
     def _heads_of(self, features: Features, examples: Examples, chosen: NDArray[np.int64], n_classes: int) -> dict[str, Head]:
         own, targets, weights = features.part(chosen), examples.targets[chosen], examples.weights[chosen]
-        return {name: HEADS[name].fit(own, targets, weights, n_classes, features.trained.seed) for name in self.predictors}
+        share = 1 / max(1, len(self.trained))
+        return {name: HEADS[name].fit(own, targets, weights, n_classes, features.trained.seed, share) for name in self.predictors}
 
     def fit_whole(self, lesson: Lesson, validation: Examples | None) -> None:
         """Train one network on all graphs, as the paper does; ``validation`` selects the epoch where the training asks for it."""

@@ -13,7 +13,7 @@ from phist.estimators.members.member import Arrays, Lesson, Member, Probabilitie
 from phist.estimators.trees import Trees, grow_trees
 from phist.graphs.graphset import GraphSet
 
-TREES = 300
+TREES = 200
 SHARED_BINS, OWN_BINS = 20, 50  # of histograms in which values mean the same in all graphs, and as the profiles' authors have them
 MOST_EIGENVALUES = 128
 _VALUES = (5, 3)  # of a node's profile and of an edge's
