@@ -21,6 +21,7 @@ from phist.cli.predict import predict
 from phist.cli.streams import prepare_streams
 from phist.cli.text import printable
 from phist.cli.theory import theory_app
+from phist.cli.validate import validate
 from phist.errors import PhistError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -52,7 +53,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, datasets, check, fit, evaluate, predict, embed, info):
+for verb in (demo, datasets, check, fit, validate, evaluate, predict, embed, info):
     app.command()(verb)
 app.add_typer(bench_app, name="bench")
 app.add_typer(theory_app, name="theory")

@@ -1,0 +1,95 @@
+"""phist validate"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from phist.cli.fit import Budget, Effort, Engine, Epochs, Heads, Members, Preset, names
+from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
+from phist.cli.output_checks import check_file_place
+from phist.cli.screen import console, print_json
+
+Folds = Annotated[int, typer.Option(min=2, help="Parts of the data; a model is fitted without each of them, and asked about it.")]
+Records = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="A file of results, fold by fold; a run that was killed goes on from it.", show_default=False
+    ),
+]
+
+
+def validate(
+    data: Data,
+    records: Records = None,
+    labels: Labels = None,
+    folds: Folds = 10,
+    effort: Effort = "medium",
+    time_budget: Budget = None,
+    seed: Seed = 0,
+    preset: Preset = "auto",
+    members: Members = "all",
+    heads: Heads = "auto",
+    epochs: Epochs = None,
+    engine: Engine = "auto",
+    threads: Threads = 1,
+    as_json: Json = False,
+    directed: Directed = None,
+    self_loops: SelfLoops = None,
+    weights: Weights = "use",
+) -> None:
+    """Cross-validate: how good would a model of these graphs be on others?
+
+    Every fold is predicted by a model that was fitted without it. 'phist fit'
+    estimates the same from within one fit; this is the slower and surer way.
+
+    Examples:
+      phist validate MUTAG --effort low
+      phist validate mine.jsonl --folds 5 --records mine-validation.jsonl
+    """
+    if records is not None:
+        check_file_place(records, data)
+    graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
+
+    from phist.estimators import StructuralClassifier
+    from phist.estimators.validation import CrossValidation
+
+    use_threads(threads)
+    model = StructuralClassifier(
+        effort, time_budget, random_state=seed, preset=preset, members=names(members), heads=names(heads),  # type: ignore[arg-type]
+        training=None if epochs is None else {"epochs": epochs}, engine=engine, progress=None,
+    )  # fmt: skip
+    model.check_parameters()
+    validation = CrossValidation(model, graphs, folds, seed, records)
+    screen = console(to_program=as_json)
+    screen.print(f"{data}: {graphs!r}", style="bold")
+    done = len(validation.results)
+    if done:
+        screen.print(f"{done} of {folds} folds are in {records}")
+    for number, result in enumerate(validation.run()):
+        if number >= done:
+            screen.print(f"  fold {result.fold + 1} of {folds}: {len(result.positions)} graphs, {result.seconds:.0f} s")
+    found = validation.summary()
+    if as_json:
+        print_json({
+            "data": data, "folds": folds, "metrics": found.metrics.to_dict(),
+            "accuracies": found.accuracies, "estimates": found.estimates,
+        })  # fmt: skip
+        return
+
+    from statistics import mean, stdev
+
+    low, high = found.metrics.interval
+    screen.print(
+        f"accuracy {100 * found.metrics.accuracy:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f}); "
+        f"over folds {100 * mean(found.accuracies):.1f} ± {100 * stdev(found.accuracies):.1f}",
+        style="bold",
+    )
+    area = "" if found.metrics.roc_auc is None else f", ROC-AUC {found.metrics.roc_auc:.3f}"
+    screen.print(
+        f"balanced accuracy {100 * found.metrics.balanced_accuracy:.1f} %{area}, log-loss {found.metrics.log_loss:.3f}, "
+        f"calibration error {found.metrics.calibration_error:.3f}"
+    )
+    promised = [estimate for estimate in found.estimates if estimate is not None]
+    if promised:
+        screen.print(f"the fits' own estimates were {100 * mean(promised):.1f} % on average")
