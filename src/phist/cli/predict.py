@@ -69,7 +69,10 @@ def predict(
     """
     check_file_place(out, data, labels)
 
+    import warnings
+
     from phist.estimators import StructuralClassifier
+    from phist.estimators.reading import InputNotice
     from phist.graphs.datasets import load_graphs
 
     use_threads(threads)
@@ -81,14 +84,31 @@ def predict(
     reading: dict[str, Any] = {"directed": direction, "self_loops": self_loops, "weights": weights, "empty": empty}
     reading |= {"nodes": node_table, "max_bytes": max_bytes}
     graphs = load_graphs(data, labels, **reading)
-    probabilities = classifier.predict_proba(graphs)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        probabilities = classifier.predict_proba(graphs)
+    flags = classifier.flags(graphs)
+    notices = [*(str(one.message) for one in said if issubclass(one.category, InputNotice)), *_notices(flags)]
     predicted = classifier.classes_[probabilities.argmax(1)].tolist()
     accuracy = _accuracy(graphs, classifier, predicted)
 
-    text = _as_json(graphs, classifier, predicted, probabilities, accuracy) if as_json else ""
+    text = _as_json(graphs, classifier, predicted, probabilities, accuracy, flags, notices) if as_json else ""
     write_text(out, text or _as_csv(graphs, classifier, predicted, probabilities))
+    for notice in notices:
+        console(to_program=True).print(f"note: {notice}")
     if accuracy is not None:
         console(to_program=True).print(f"accuracy {accuracy}")
+
+
+def _notices(flags: list[list[str]]) -> list[str]:
+    """What most graphs have in common, and a person should know."""
+    seen = sum("look-alike" in own for own in flags)
+    if 2 * seen <= len(flags):
+        return []
+    return [
+        f"{seen} of {len(flags)} graphs look exactly like graphs that the model was fitted to; how well it does on them "
+        "is no measure of it (see card.md, or 'phist validate')"
+    ]
 
 
 def _accuracy(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any]) -> Accuracy | None:
@@ -115,20 +135,27 @@ def _as_csv(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: l
 
 
 def _as_json(
-    graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any], probabilities: Any, accuracy: Accuracy | None
+    graphs: "GraphSet",
+    classifier: "StructuralClassifier",
+    predicted: list[Any],
+    probabilities: Any,
+    accuracy: Accuracy | None,
+    flags: list[list[str]],
+    notices: list[str],
 ) -> str:
     import json
 
     true = graphs.label_list() or [None] * len(graphs)
-    columns = zip(graphs.ids.tolist(), true, predicted, probabilities.tolist(), strict=True)
+    columns = zip(graphs.ids.tolist(), true, predicted, probabilities.tolist(), flags, strict=True)
     predictions = [
-        {"graph": identity, "label": label, "predicted": answer, "probabilities": [round(value, 6) for value in row]}
-        for identity, label, answer, row in columns
+        {"graph": identity, "label": label, "predicted": answer, "probabilities": [round(value, 6) for value in row], "flags": own}
+        for identity, label, answer, row, own in columns
     ]
     content = {
         "classes": classifier.classes_.tolist(),
         "accuracy": None if accuracy is None else round(accuracy.percent, 2),
         "test": None if accuracy is None else accuracy.to_dict(),
+        "notices": notices,
         "predictions": predictions,
     }
     return json.dumps(content, indent=2, allow_nan=False, default=str) + "\n"

@@ -33,6 +33,7 @@ from phist.estimators.report import make_report
 from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
 from phist.graphs.checkup import Checkup
 from phist.graphs.graphset import GraphSet
+from phist.graphs.symmetry import weisfeiler_lehman_hashes
 from phist.training.inference import Inference
 from phist.training.loop import Examples
 from phist.training.presets import automatic_preset, make_preset
@@ -132,6 +133,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
         self.reading_, self.data_ = Reading.of(graphs), describe_data(graphs.with_labels(labels))
         self.ids_ = graphs.ids
+        self.hashes_ = np.unique(weisfeiler_lehman_hashes(graphs))
         for name in ("report_", "neighbours_", "out_of_fold_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if self.preset == "auto":
@@ -286,6 +288,19 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
             for row, own in zip(positions.tolist(), distances.tolist(), strict=True)
         ]
 
+    def flags(self, X: Any) -> list[list[str]]:
+        """For every graph what to bear in mind with its prediction, mostly nothing.
+
+        ``"look-alike"``: 1-WL cannot tell it from a training graph, so that an answer may be remembered; ``"larger"``: it has far
+        more nodes than any training graph.
+        """
+        graphs = self._read(X)
+        named = {
+            "look-alike": np.isin(weisfeiler_lehman_hashes(graphs), self.hashes_),
+            "larger": self.reading_.is_far_larger(graphs),
+        }
+        return [[name for name, holds in named.items() if holds[graph]] for graph in range(len(graphs))]
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
         _, labels = as_labelled(X, y)
@@ -303,7 +318,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         check_is_fitted(self, "ensemble_")
         arrays, values = self.ensemble_.to_state()
         settings = {**self._settings(), "ensemble": values, "metrics": dict(metrics or {}), "ids": self._plain_ids()}
-        files: dict[str, Arrays] = {**arrays}
+        files: dict[str, Arrays] = {**arrays, "training": {"hashes": self.hashes_}}
         if hasattr(self, "out_of_fold_"):
             probabilities, targets = self.out_of_fold_
             files["calibration"] = {"probabilities": probabilities, "targets": targets}
@@ -325,6 +340,9 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         n_classes = len(self.classes_)
         self.ensemble_ = Ensemble.from_state(saved.arrays, saved.settings["ensemble"], n_classes)
         self.ids_ = saved.settings["ids"]
+        self.hashes_ = saved.arrays["training"]["hashes"]
+        if self.hashes_.dtype != np.uint64 or self.hashes_.ndim != 1:
+            raise ModelFileError("the model's hashes of its training graphs are not what they should be; save the model again")
         if "calibration" in saved.arrays:
             own = saved.arrays["calibration"]
             self.out_of_fold_ = _calibration(own.get("probabilities"), own.get("targets"), n_classes)
