@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from phist.errors import ModelFileError
 from phist.training.checkpoint import State, load_snapshot, save_snapshot
 from phist.training.history import Ending
@@ -36,7 +39,7 @@ class BagTraining:
 
     Args:
         trainers: one for each network, all of one configuration.
-        look: asks weights, one set for each network, about the graphs left out: their log-loss and accuracy.
+        look: asks weights, one set for each network, about the graphs left out: the loss of each, and the accuracy.
         run: a name for what is trained on what; files of another run are not continued.
         checkpoint: what the names of files begin with in which a killed training goes on, or ``None``.
         deadline: on the clock of `time.monotonic`; no cycle begins that would end later, and the first is shortened to fit.
@@ -46,7 +49,7 @@ class BagTraining:
     def __init__(
         self,
         trainers: Sequence[Trainer],
-        look: Callable[[list[State]], tuple[float, float]],
+        look: Callable[[list[State]], tuple[NDArray[np.float64], float]],
         *,
         run: str = "",
         checkpoint: Path | None = None,
@@ -56,9 +59,10 @@ class BagTraining:
         self.trainers, self.look, self.run = trainers, look, run
         self.checkpoint, self.deadline, self.progress = checkpoint, deadline, progress
         self.bag = Bag()
+        self._losses: NDArray[np.float64] | None = None  # at the best look
 
     def train(self) -> Bag:
-        """All cycles, or until one does not lower the log-loss, time is up, or Ctrl-C; then the best cycle so far counts."""
+        """All cycles, or until one lowers the log-loss by no more than chance may, time is up, or Ctrl-C; the best one counts."""
         ends = self.trainers[0].config.cycle_ends()
         try:
             with TrainingProgress(self.progress, ends[-1] * len(self.trainers), len(self.trainers)) as bar:
@@ -69,7 +73,7 @@ class BagTraining:
                         self.bag.ending = "time budget"
                         break
                     states = [self._train_until(number, end, bar) for number in range(len(self.trainers))]
-                    if not self._improves(end, states):
+                    if not self._pays(end, states):
                         break
         except KeyboardInterrupt:
             if not self.bag.looks:
@@ -77,14 +81,14 @@ class BagTraining:
             self.bag.ending = "interrupted"
         return self.bag
 
-    def _improves(self, end: int, states: list[State]) -> bool:
-        log_loss, accuracy = self.look(states)
-        looks = self.bag.looks
-        looks.append(Look(end, log_loss, accuracy))
-        if self.bag.best >= 0 and log_loss >= looks[self.bag.best].log_loss:
-            return False
-        self.bag.best, self.bag.states = len(looks) - 1, states
-        return True
+    def _pays(self, end: int, states: list[State]) -> bool:
+        """Whether the cycle was worth its time, so that one twice as long may be: it gained more than a standard error."""
+        losses, accuracy = self.look(states)
+        gains = np.full(len(losses), np.inf) if self._losses is None else self._losses - losses
+        self.bag.looks.append(Look(end, float(losses.mean()), accuracy))
+        if gains.mean() > 0:
+            self.bag.best, self.bag.states, self._losses = len(self.bag.looks) - 1, states, losses
+        return bool(np.isinf(gains).all() or gains.mean() > gains.std() / np.sqrt(len(gains)))
 
     def _fits(self, end: int) -> bool:
         """Whether the cycle up to ``end`` can be done in time, as epochs have taken so far."""

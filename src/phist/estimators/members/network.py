@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from phist.engine.choice import choose_engine
 from phist.errors import ModelFileError
-from phist.estimators.combining import LEAST, log_loss_of, temper
+from phist.estimators.combining import LEAST, temper
 from phist.estimators.heads import HEADS
 from phist.estimators.heads.head import Head
 from phist.estimators.heads.linear import LinearHead
@@ -90,15 +90,16 @@ class Network(Member):
         network.load_state_dict(state)
         return TrainedNetwork(network.eval(), _seed(lesson, part), self.engine, self.inference, lesson.progress)
 
-    def _look(self, states: list[State], lesson: Lesson) -> tuple[float, float]:
-        """Log-loss and accuracy of the linear head on graphs that its network has not seen."""
+    def _look(self, states: list[State], lesson: Lesson) -> tuple[NDArray[np.float64], float]:
+        """The log-loss of each graph that its network has not seen, by the linear head, and the accuracy."""
         found, targets, asked = lesson.blank(), lesson.examples.targets, lesson.parts.asked
         for part, state in enumerate(states):
             test = lesson.parts.test(part)
             features = Features(self._trained(part, state, lesson), lesson.graphs[test])
             found[test] = LinearHead().predict_proba(features)
         tempered, _ = temper(found[asked], targets[asked])
-        return log_loss_of(tempered, targets[asked]), float((tempered.argmax(1) == targets[asked]).mean())
+        given = tempered[np.arange(len(asked)), targets[asked]]
+        return -np.log(np.maximum(given, LEAST)), float((tempered.argmax(1) == targets[asked]).mean())
 
     def _fit_heads(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         found = {name: lesson.blank() for name in self.predictors}
