@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,9 +73,9 @@ def pack_loose(
         packed = _pack_filled(items, reading, names)
         return packed if labels is None else packed.with_labels(labels)
     refuse_empty(filled, names, reading)
-    kept = [item for item, is_filled in zip(items, filled, strict=True) if is_filled]
+    kept = list(compress(items, filled))
     packed = replace(_pack_filled(kept, reading, names[filled]), n_dropped=len(items) - len(kept))
-    return packed if labels is None else packed.with_labels([labels[k] for k in np.flatnonzero(filled)])
+    return packed if labels is None else packed.with_labels(compress(labels, filled))
 
 
 def _pack_filled(items: Sequence[LooseGraph], reading: Reading, names: Array) -> GraphSet:

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from fuzzing.invariants import check_graphset, check_saved
-from fuzzing.mutation import VALUES, WORDS, mutate_bytes, mutate_value
+from fuzzing.mutation import VALUES, WORDS, as_json, mutate_bytes, mutate_value
 from phist import as_graphset, check_graphs, read_graphs
 
 TU_FILES = {
@@ -49,7 +49,7 @@ def fuzz_tu_zip(random, folder):
 def fuzz_jsonl(random, folder):
     path = folder / "x.jsonl"
     values = [mutate_value(random, graph) if random.random() < 0.5 else graph for graph in GRAPHS]
-    content = "\n".join(json.dumps(value, ensure_ascii=random.random() < 0.8) for value in values).encode(errors="surrogatepass")
+    content = "\n".join(as_json(value, ensure_ascii=random.random() < 0.8) for value in values).encode(errors="surrogatepass")
     path.write_bytes(mutate_bytes(random, content) if random.random() < 0.4 else content)
     return _reading(random, path)
 
@@ -106,8 +106,7 @@ def fuzz_class_folder(random, folder):
 def fuzz_graphset(random, folder):
     place = folder / "set"
     _random_set(random).save(place)
-    for _ in range(random.choice((1, 1, 2))):
-        file = random.choice(sorted(place.iterdir()))
+    for file in random.sample(sorted(place.iterdir()), random.choice((1, 1, 2))):
         _change_part(random, file)
     return _reading(random, place)
 
@@ -200,13 +199,14 @@ def _random_set(random):
 
 def _change_part(random, file):
     if file.suffix == ".json":
-        content = json.dumps(mutate_value(random, json.loads(file.read_text())))
+        content = as_json(mutate_value(random, json.loads(file.read_text())))
         file.write_text(content if random.random() < 0.8 else mutate_bytes(random, content.encode()).decode(errors="replace"))
         return
     kind = np.dtype({"indices": "i4", "weights": "f8", "node_ptr": "i8", "indptr": "i8"}.get(file.stem, "u1"))
-    values = np.frombuffer(file.read_bytes(), kind).copy()
+    content = file.read_bytes()
+    values = np.frombuffer(content[: len(content) // kind.itemsize * kind.itemsize], kind).copy()
     if not len(values) or random.random() < 0.1:
-        file.write_bytes(mutate_bytes(random, file.read_bytes()))
+        file.write_bytes(mutate_bytes(random, content))
         return
     place, other = random.randrange(len(values)), random.randrange(len(values))
     change = random.random()

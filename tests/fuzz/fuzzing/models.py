@@ -1,5 +1,6 @@
 """Saved models, checkpoints and records of studies: what a run of phist wrote, with random changes to its files."""
 
+import atexit
 import functools
 import json
 import shutil
@@ -12,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from fuzzing.invariants import Violation, check_message
-from fuzzing.mutation import mutate_bytes, mutate_value
+from fuzzing.mutation import as_json, mutate_bytes, mutate_value
 from phist import as_graphset
 
 SETTINGS = {
@@ -33,8 +34,8 @@ def fuzz_model(random, folder):
     place = folder / "model"
     shutil.copytree(_saved_models() / random.choice(sorted(HEADS)), place)
     files = [file for file in sorted(place.iterdir()) if file.suffix != ".md"]
-    for _ in range(random.choice((1, 1, 2))):
-        _change_file(random, random.choice(files))
+    for file in random.sample(files, random.choice((1, 1, 2))):
+        _change_file(random, file)
 
     def use():
         model = StructuralClassifier.load(place)
@@ -64,8 +65,8 @@ def fuzz_records(random, folder):
 
     shutil.copytree(_saved_records(), folder / "records")
     files = sorted((folder / "records").rglob("*.jsonl"))
-    for _ in range(random.choice((1, 1, 2))):
-        _change_file(random, random.choice(files))
+    for file in random.sample(files, random.choice((1, 1, 2))):
+        _change_file(random, file)
 
     def read():
         with warnings.catch_warnings(record=True) as said:
@@ -79,6 +80,12 @@ def fuzz_records(random, folder):
 
 
 MODEL_FORMATS = {"model": fuzz_model, "checkpoint": fuzz_checkpoint, "records": fuzz_records}
+
+
+def _temporary_folder():
+    place = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
 
 
 @functools.cache
@@ -96,7 +103,7 @@ def _classifier(**settings):
 @functools.cache
 def _saved_models():
     """A folder with a model for every head, and a checkpoint; made once per process."""
-    place = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
+    place = _temporary_folder()
     for name, settings in HEADS.items():
         _classifier(**settings).fit(_graphs()).save(place / name)
     _classifier(checkpoint=place / "run.safetensors").fit(_graphs())
@@ -107,7 +114,7 @@ def _saved_models():
 def _saved_records():
     from made_records import make_study_records, write_records
 
-    place = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
+    place = _temporary_folder()
     return write_records(place, make_study_records(methods=("phist", "gcn", "majority"), datasets=("MUTAG", "ENZYMES")))
 
 
@@ -115,11 +122,11 @@ def _change_file(random, file):
     if random.random() < 0.25:
         file.write_bytes(mutate_bytes(random, file.read_bytes()))
     elif file.suffix == ".json":
-        file.write_text(json.dumps(mutate_value(random, json.loads(file.read_text()))))
+        file.write_text(as_json(mutate_value(random, json.loads(file.read_text()))))
     elif file.suffix == ".jsonl":
         lines = file.read_text().splitlines()
         line = random.randrange(len(lines))
-        lines[line] = json.dumps(mutate_value(random, json.loads(lines[line])))
+        lines[line] = as_json(mutate_value(random, json.loads(lines[line])))
         file.write_text("\n".join(lines) + "\n")
     else:
         file.write_bytes(_changed_tensors(random, file.read_bytes()))
@@ -131,7 +138,7 @@ def _changed_tensors(random, content):
     header, numbers = json.loads(content[8 : 8 + size]), bytearray(content[8 + size :])
     note = header.get("__metadata__", {}).get("phist")
     if note is not None and random.random() < 0.5:
-        header["__metadata__"]["phist"] = json.dumps(mutate_value(random, json.loads(note)))
+        header["__metadata__"]["phist"] = as_json(mutate_value(random, json.loads(note)))
     elif random.random() < 0.4:
         header = mutate_value(random, header)
     else:
@@ -139,5 +146,5 @@ def _changed_tensors(random, content):
         value = np.array([odd]).astype(random.choice((np.float32, np.float64)) if isinstance(odd, float) else np.int64).tobytes()
         first = random.randrange(max(1, len(numbers) // len(value))) * len(value)
         numbers[first : first + len(value)] = value
-    text = json.dumps(header).encode()
+    text = as_json(header).encode()
     return struct.pack("<Q", len(text)) + text + bytes(numbers)

@@ -1,6 +1,7 @@
 """Random changes to bytes, lines, words and JSON values."""
 
 import copy
+import json
 from itertools import pairwise
 
 WORDS = (
@@ -53,6 +54,7 @@ WORDS = (
     ),
     *("{}", "[]", "[" * 3000, "{'weight': 2}", "{'weight': [1]}", "2020-01-01", "None", "x" * 2000, "../../etc/passwd", "~nouser"),
 )
+DEEP = "<deep>"
 VALUES = (
     *(None, True, False, 0, 1, -1, 2, 3, 1.5, -0.0, 1e308, 1e-320, 1e-300, 2**31 - 1, 2**31, 2**53, 2**62, 2**63 - 1, 2**63, 2**64),
     *(
@@ -93,12 +95,9 @@ VALUES = (
 )
 
 
-def deep(depth=5000):
-    """A list in a list in a list."""
-    value = []
-    for _ in range(depth):
-        value = [value]
-    return value
+def as_json(value, **options):
+    """The value as JSON, in which `DEEP` stands for lists nested deeper than Python could write them."""
+    return json.dumps(value, **options).replace(json.dumps(DEEP), "[" * 5000 + "]" * 5000)
 
 
 def mutate_bytes(random, data):
@@ -185,7 +184,7 @@ def _change_place(random, holder, key):
     elif change < 0.8:
         holder[key] = [holder[key]]
     elif change < 0.83:
-        holder[key] = deep()
+        holder[key] = DEEP
     elif isinstance(holder, list):
         holder.extend([copy.deepcopy(holder[key])] * random.choice((1, 2, 50)))
     else:

@@ -24,16 +24,16 @@ def read_parquet(path: Path, wanted: tuple[str, ...], reading: Reading) -> tuple
     """Those of the ``wanted`` columns that are there, and the names of all, in lower case."""
     parquet = require("pyarrow.parquet", "tables", "reading Parquet")
     try:
-        file = parquet.ParquetFile(path, read_dictionary=_text_columns(parquet, path))
-        schema = file.schema_arrow
-        names = [name.strip().lower() for name in schema.names]
-        check_names(path, names, wanted)
-        places = [place for place, name in enumerate(names) if name in wanted]
-        _check_size(path, file.metadata, len(places), reading)
-        for place in places:
-            _check_kind(path, names[place], schema.types[place])
-        table = file.read(columns=[schema.names[place] for place in places])
-        return {names[place]: _values(table.column(schema.names[place])) for place in places}, names
+        with parquet.ParquetFile(path, read_dictionary=_text_columns(parquet, path)) as file:
+            schema = file.schema_arrow
+            names = [name.strip().lower() for name in schema.names]
+            check_names(path, names, wanted)
+            found = {name: own for name, own in zip(names, schema.names, strict=True) if name in wanted}
+            for name, own in found.items():
+                _check_kind(path, name, schema.field(own).type)
+            _check_size(path, file.metadata, set(found.values()), reading)
+            table = file.read(columns=list(found.values()))
+        return {name: _values(table.column(own)) for name, own in found.items()}, names
     except (GraphInputError, ImportError):
         raise
     except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee, MemoryError included
@@ -47,12 +47,14 @@ def _text_columns(parquet: Any, path: Path) -> list[str]:
     return [name for name, kind in zip(schema.names, schema.types, strict=True) if str(kind) in ("string", "large_string")]
 
 
-def _check_size(path: Path, metadata: Any, n_columns: int, reading: Reading) -> None:
+def _check_size(path: Path, metadata: Any, columns: set[str], reading: Reading) -> None:
     most = most_bytes(path.stat().st_size, reading.max_bytes)
     rows = metadata.num_rows
-    check_growth(CELL * rows * max(1, n_columns), most, f"{path} has {rows:,} rows")
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-    check_growth(sum(abs(group.total_byte_size) for group in groups), most, f"{path} unpacks to large columns")
+    check_growth(CELL * rows * max(1, len(columns)), most, f"{path} has {rows:,} rows")
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    chunks = (group.column(place) for group in groups for place in range(group.num_columns))
+    unpacked = sum(abs(chunk.total_uncompressed_size) for chunk in chunks if chunk.path_in_schema in columns)
+    check_growth(unpacked, most, f"{path} unpacks to {unpacked:,} bytes")
 
 
 def _check_kind(path: Path, name: str, kind: Any) -> None:
