@@ -25,7 +25,9 @@ from phist.theory.universality import HiddenLayer, study_widths
 
 @pytest.mark.parametrize("edge", [GREEN, BLUE])
 @pytest.mark.parametrize("weight", [0.01, 0.3, 2.0])
-@pytest.mark.parametrize("intervals", [((0.0, 0.3), (0.0, 0.9)), ((0.5, 1.2), (0.2, 1.7)), ((1.9, 2.0), (1.2, 2.0)), ((0, 2), (0, 2))])
+@pytest.mark.parametrize(
+    "intervals", [((0.0, 0.3), (0.0, 0.9)), ((0.5, 1.2), (0.2, 1.7)), ((1.9, 2.0), (1.2, 2.0)), ((0, 2), (0, 2))]
+)
 def test_what_is_perturbed_within_leaves_by_no_more_than_davis_and_kahan_allow(edge, weight, intervals):
     check = check_flatness(toy_graph(), toy_graph(edge, weight), *intervals)
     assert check.leak <= check.leak_bound + 1e-9

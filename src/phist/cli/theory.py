@@ -46,7 +46,9 @@ def capacity(dim: Dim = 3, bins: Bins = 4, as_json: Json = False) -> None:
         screen.print(f"  {part:<24}{judgement}")
     for text, value in _map_rows(report["log10_maps"]):
         screen.print(f"  {text:<64} {value:>12}")
-    screen.print("Parameters of an MLP phi with 64 hidden units, at equal capacity; what sum needs depends on its phi:", style="bold")
+    screen.print(
+        "Parameters of an MLP phi with 64 hidden units, at equal capacity; what sum needs depends on its phi:", style="bold"
+    )
     for row in report["parameters"]:
         _show_parameters(screen, row)
 

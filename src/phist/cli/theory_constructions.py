@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import Data, Json, Seed
+from phist.cli.options import Data, Json, Seed, use_threads
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
 
@@ -52,9 +52,7 @@ def sum_(files: Files, delta: Delta = 0.0, p: Norm = "inf", method: SumKind = "e
             "outputs": made.outputs,
             "most_outputs": most_sum_outputs(len(multisets), made.method),
             "verified": made.verify(),
-            "cells": [
-                {"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)
-            ],
+            "cells": [{"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)],
             "sums": [made.aggregate(multiset).tolist() for multiset in multisets],
         },
         as_json,
@@ -94,9 +92,7 @@ def histogram(
             "outputs": made.dim,
             "capacity": capacity if capacity < 10**300 else None,
             "verified": made.verify(),
-            "cells": [
-                {"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)
-            ],
+            "cells": [{"cell": key, "phi": image} for key, image in zip(made.keys.tolist(), made.images.tolist(), strict=True)],
             "elsewhere": made.rest.tolist(),
             "histograms": [made.aggregate(multiset).tolist() for multiset in multisets],
         },
@@ -129,6 +125,7 @@ def proposition(
 
     from phist.theory.robustness import random_embedding, robustness_bounds
 
+    use_threads(1)
     graphs = [_graph(first, index), _graph(second or first, other_index)]
     found = robustness_bounds(random_embedding(channels, order, bins, kernel, density, seed), *graphs)
     report = {
@@ -151,9 +148,7 @@ def proposition(
         screen.print(f"  eigenspace of [{low:.3f}, {high:.3f}) moves by {distance:.4g}")
 
 
-def roots(
-    data: Data, model: Model = None, samples: Samples = 20, draws: Draws = 20, seed: Seed = 0, as_json: Json = False
-) -> None:
+def roots(data: Data, model: Model = None, samples: Samples = 20, draws: Draws = 20, seed: Seed = 0, as_json: Json = False) -> None:
     """How far what is seen from r sampled roots is from its limit: the mean node embedding, and e_G.
 
     Examples:
@@ -167,6 +162,7 @@ def roots(
     from phist.nn.network import make_network
     from phist.theory.root_sampling import measure_sampling
 
+    use_threads(1)
     graphs = load_graphs(data)[:samples].with_labels(None)
     network = make_network(NetworkConfig(), 2, seed)
     if model is not None:

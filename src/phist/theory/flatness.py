@@ -77,7 +77,9 @@ def check_flatness(graph: Graph, perturbed: Graph, inner: Interval, outer: Inter
     (True, True)
     """
     if not BOTTOM <= outer[0] <= inner[0] <= inner[1] <= outer[1] <= TOP:
-        raise ConfigError(f"inner={inner} and outer={outer} were given; [0, 2] must hold the outer interval, and that the inner one")
+        raise ConfigError(
+            f"inner={inner} and outer={outer} were given; [0, 2] must hold the outer interval, and that the inner one"
+        )
     before, after = laplacian_spectrum(graph), laplacian_spectrum(perturbed)
     kept = before.eigenvectors(*outer)
     moved = after.eigenvectors(*inner)
