@@ -160,3 +160,55 @@ def test_separate_refuses_what_does_not_fit(refused, corners, regular, tmp_path)
     assert "delta=-1" in refused("theory", "separate", *corners, "--delta", -1)
     assert "order of a norm" in refused("theory", "separate", *corners, "--p", "x")
     assert "not a model folder" in refused("theory", "separate", regular, regular, "--model", tmp_path)
+
+
+# Constructions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    paths = [tmp_path / f"{number}.csv" for number in range(4)]
+    for number, path in enumerate(paths):
+        path.write_text(f"0,0\n{number},1\n")
+    return paths
+
+
+@pytest.mark.parametrize(("method", "outputs"), [("entries", 3), ("subsets", 3), ("weights", 1)])
+def test_sum_is_constructed_and_verified(run, vectors, method, outputs):
+    report = json.loads(run("theory", "sum", *vectors, "--method", method, "--json").stdout)
+    assert report["verified"] and report["outputs"] <= report["most_outputs"] == outputs
+    assert len({tuple(sums) for sums in report["sums"]}) == 4
+    assert "verified" in run("theory", "sum", *vectors, "--method", method).stdout
+
+
+@pytest.mark.parametrize("method", ["star", "corner", "labels", "scatter"])
+def test_histogram_is_constructed_and_verified(run, vectors, method):
+    report = json.loads(run("theory", "histogram", *vectors, "--method", method, "--confined", "--json").stdout)
+    assert report["verified"] and report["capacity"] >= 4
+    assert len({str(histogram) for histogram in report["histograms"]}) == 4
+    assert "all else -> (" in run("theory", "histogram", *vectors).stdout
+
+
+def test_constructions_refuse_what_cannot_be_told_apart(refused, vectors):
+    assert "at least two" in refused("theory", "sum", vectors[0])
+    assert "method='x'" in refused("theory", "sum", *vectors, "--method", "x")
+    assert "a capacity of 2" in refused("theory", "histogram", *vectors, "--dim", 1, "--bins", 2, "--confined")
+
+
+def test_proposition_is_evaluated_for_two_graphs(run, refused, regular):
+    result = run("theory", "proposition", regular, "--json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["holds"]["sound"] and 0 < report["actual"] <= report["sound"]
+    assert len(report["distances"]) == len(report["edges"]) - 1
+    assert "sound bound" in run("theory", "proposition", regular, regular, "--other-index", 2).stdout
+    assert "graph 9" in refused("theory", "proposition", regular, "--other-index", 9)
+
+
+def test_roots_are_sampled_and_their_distance_measured(run, regular):
+    result = run("theory", "roots", regular, "--draws", 3, "--json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["distances"]
+    assert [row["roots"] for row in rows] == [1, 2, 4, 8, 16, 32, 64, 128]
+    assert rows[0]["mean"] > rows[-1]["mean"]
+    assert "mean node embedding" in run("theory", "roots", regular, "--draws", 2).stdout

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import Data, Json, Seed
+from phist.cli.options import Data, Json, Seed, use_threads
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
 
@@ -125,6 +125,7 @@ def proposition(
 
     from phist.theory.robustness import random_embedding, robustness_bounds
 
+    use_threads(1)
     graphs = [_graph(first, index), _graph(second or first, other_index)]
     found = robustness_bounds(random_embedding(channels, order, bins, kernel, density, seed), *graphs)
     report = {
@@ -161,6 +162,7 @@ def roots(data: Data, model: Model = None, samples: Samples = 20, draws: Draws =
     from phist.nn.network import make_network
     from phist.theory.root_sampling import measure_sampling
 
+    use_threads(1)
     graphs = load_graphs(data)[:samples].with_labels(None)
     network = make_network(NetworkConfig(), 2, seed)
     if model is not None:

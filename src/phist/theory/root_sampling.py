@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
@@ -67,13 +68,12 @@ def _distances(
     expected = Roots(every.nodes, every.multiplicity * (sampler.count / batch.n_nodes))
     limit = network.read(batch, expected, embeddings)
 
-    of_mean, of_graph = [], []
-    for draw in range(draws):
-        roots = sampler.sample(batch, np.random.default_rng((seed, sampler.count, draw)))
-        drawn = network.node_embeddings(batch, roots)
-        weights = roots.multiplicity.unsqueeze(-1) / sampler.count
-        of_mean.append(float(((drawn * weights).sum(1) - center).norm()))
-        of_graph.append(float((network.read(batch, roots, drawn) - limit).norm() / limit.norm().clamp_min(ALIKE)))
+    copies = Batch.from_graphs(graph[np.zeros(draws, np.int64)], batch.device)  # all draws at once, each from a copy
+    roots = sampler.sample(copies, np.random.default_rng((seed, sampler.count)))
+    drawn = network.node_embeddings(copies, roots)
+    means = (drawn * roots.multiplicity.unsqueeze(-1)).sum(1) / sampler.count  # (draws, m_node)
+    of_mean = (means - center).norm(dim=1)
+    of_graph = (network.read(copies, roots, drawn) - limit).norm(dim=1) / limit.norm().clamp_min(ALIKE)
     return (_root_mean_square(of_mean) / spread if spread > ALIKE else None), _root_mean_square(of_graph)
 
 
@@ -87,5 +87,5 @@ def _summarise(count: int, found: list[tuple[float | None, float]]) -> SampledDi
     )
 
 
-def _root_mean_square(values: list[float]) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
+def _root_mean_square(values: Tensor) -> float:
+    return float(values.square().mean().sqrt())
