@@ -13,7 +13,7 @@ from phist.cli.text import printable
 if TYPE_CHECKING:
     from phist.report.study import Study
 
-TABLE_NAMES = "main|generalisation|differences|ranks"
+TABLE_NAMES = "main|generalisation|differences|ranks|estimates"
 DEFAULT = ("main", "generalisation")
 
 Tables = Annotated[
@@ -81,6 +81,7 @@ def _default(study: "Study") -> tuple[str, ...]:
 
 def _written(name: str, study: "Study", form: str, against: str, measured: bool) -> Any:
     from phist.report.differences import difference_table
+    from phist.report.estimates import estimates_table
     from phist.report.ranks import ranks_table
     from phist.report.render import render
     from phist.report.tables import generalisation_table, leave_out_unmeasured, main_table
@@ -90,6 +91,7 @@ def _written(name: str, study: "Study", form: str, against: str, measured: bool)
         "generalisation": lambda: generalisation_table(study),
         "differences": lambda: difference_table(study, against),
         "ranks": lambda: ranks_table(study),
+        "estimates": lambda: estimates_table(study),
     }
     found = make[name]()
     return render(leave_out_unmeasured(found) if measured and name in DEFAULT else found, form)

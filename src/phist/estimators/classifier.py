@@ -23,7 +23,7 @@ from phist.estimators.heads import HEADS
 from phist.estimators.members import MEMBERS
 from phist.estimators.members.colours import Colours
 from phist.estimators.members.member import Lesson, Member
-from phist.estimators.members.network import Network
+from phist.estimators.members.network import MOST_NETWORKS, Network
 from phist.estimators.members.profiles import Profiles
 from phist.estimators.model_folder import Arrays, SavedModel, save_model
 from phist.estimators.neighbours import Neighbours
@@ -38,6 +38,7 @@ from phist.training.inference import Inference
 from phist.training.loop import Examples
 from phist.training.presets import automatic_preset, make_preset
 
+SECOND_BAG: dict[str, Any] = {"graph_histogram": "density", "orders": (4, 4)}  # blind to sizes, and with a longer reach
 VALIDATION_SHARE = 0.1  # of the graphs, where a preset selects the epoch by them
 
 
@@ -197,7 +198,11 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         if "network" in chosen:
             heads = self._chosen_heads(effort.heads)
             preset = automatic_preset(graphs, effort.epochs, effort.restarts)
-            members.append(Network(resolve(preset, self.network, self.training), heads, self.engine, self.inference))
+            first = resolve(preset, self.network, self.training)
+            members.append(Network(first, heads, self.engine, self.inference))
+            if effort.second_bag:
+                other = resolve(replace(preset, network=replace(preset.network, **SECOND_BAG)), self.network, self.training)
+                members.append(Network(other, heads, self.engine, self.inference, label="densities", first=MOST_NETWORKS))
         return members
 
     def _notes(self, effort: Effort, members: list[Member]) -> tuple[str, ...]:

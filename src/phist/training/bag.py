@@ -42,6 +42,7 @@ class BagTraining:
         look: asks weights, one set for each network, about the graphs left out: the loss of each, and the accuracy.
         run: a name for what is trained on what; files of another run are not continued.
         checkpoint: what the names of files begin with in which a killed training goes on, or ``None``.
+        first: number of the first network in the names of these files, where several bags share them.
         deadline: on the clock of `time.monotonic`; no cycle begins that would end later, and the first is shortened to fit.
         progress: whether to show a bar; on a terminal, unless given.
     """
@@ -53,11 +54,12 @@ class BagTraining:
         *,
         run: str = "",
         checkpoint: Path | None = None,
+        first: int = 0,
         deadline: float | None = None,
         progress: bool | None = None,
     ) -> None:
         self.trainers, self.look, self.run = trainers, look, run
-        self.checkpoint, self.deadline, self.progress = checkpoint, deadline, progress
+        self.checkpoint, self.first, self.deadline, self.progress = checkpoint, first, deadline, progress
         self.bag = Bag()
         self._losses: NDArray[np.float64] | None = None  # at the best look
 
@@ -99,7 +101,7 @@ class BagTraining:
         return (end * len(self.trainers) - done) * seconds < self.deadline - time.monotonic()
 
     def _train_until(self, number: int, end: int, bar: TrainingProgress) -> State:
-        trainer, snapshot = self.trainers[number], self._file(f"{number}.{end}")
+        trainer, snapshot = self.trainers[number], self._file(number, end)
         known = None if snapshot is None or len(trainer.history.epochs) < end else load_snapshot(snapshot, self.run)
         if known is not None:
             return known
@@ -108,7 +110,7 @@ class BagTraining:
         with trainer.computation.at_work():
             while len(trainer.history.epochs) < self._shortened(end):
                 bar.show(trainer.run_epoch())
-                if (file := self._file(str(number))) is not None:
+                if (file := self._file(number)) is not None:
                     trainer.save(file, self.run)
         state = copy_state(trainer.network)
         if snapshot is not None:
@@ -127,9 +129,12 @@ class BagTraining:
         return min(end, first.config.epochs)
 
     def _resume(self, number: int, trainer: Trainer) -> None:
-        file = self._file(str(number))
+        file = self._file(number)
         if file is not None and file.exists():
             trainer.resume(file, self.run)
 
-    def _file(self, suffix: str) -> Path | None:
-        return None if self.checkpoint is None else Path(f"{self.checkpoint}.{suffix}")
+    def _file(self, number: int, end: int | None = None) -> Path | None:
+        """Where a network is kept: as it is now, or as it was at the foot of a cycle."""
+        if self.checkpoint is None:
+            return None
+        return Path(f"{self.checkpoint}.{self.first + number}" + ("" if end is None else f".{end}"))

@@ -40,14 +40,21 @@ class Network(Member):
         heads: names of the heads to fit.
         engine, inference: how the networks are computed.
         label: tells several bags apart.
+        first: number of the first network, where several bags are numbered together.
     """
 
     name = "network"
 
     def __init__(
-        self, preset: Preset, heads: tuple[str, ...], engine: str = "auto", inference: Inference = "auto", label: str = "network"
+        self,
+        preset: Preset,
+        heads: tuple[str, ...],
+        engine: str = "auto",
+        inference: Inference = "auto",
+        label: str = "network",
+        first: int = 0,
     ) -> None:
-        self.preset, self.predictors, self.label = preset, heads, label
+        self.preset, self.predictors, self.label, self.first = preset, heads, label, first
         self.engine, self.inference = engine, inference
         self.trained: list[TrainedNetwork] = []
         self.heads: list[dict[str, Head]] = []
@@ -64,6 +71,7 @@ class Network(Member):
             lambda states: self._look(states, lesson),
             run=self._run_name(lesson),
             checkpoint=lesson.checkpoint,
+            first=self.first,
             deadline=lesson.deadline,
             progress=lesson.progress,
         )
