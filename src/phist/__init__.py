@@ -19,6 +19,9 @@ _HOME_OF = {
     "StructuralNetwork": "phist.nn.network",
     "StructuralClassifier": "phist.estimators",
     "StructuralEmbedder": "phist.estimators",
+    "Report": "phist.estimators",
+    "load_estimator": "phist.estimators",
+    "TrainingConfig": "phist.training.config",
     "PhistError": "phist.errors",
 }
 
@@ -26,8 +29,10 @@ __all__ = ["__version__", *_HOME_OF]
 
 if TYPE_CHECKING:
     from phist.errors import PhistError as PhistError
+    from phist.estimators import Report as Report
     from phist.estimators import StructuralClassifier as StructuralClassifier
     from phist.estimators import StructuralEmbedder as StructuralEmbedder
+    from phist.estimators import load_estimator as load_estimator
     from phist.graphs.checkup import check_graphs as check_graphs
     from phist.graphs.convert import as_graphset as as_graphset
     from phist.graphs.datasets import load_dataset as load_dataset
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from phist.nn.config import NetworkConfig as NetworkConfig
     from phist.nn.histogram import ProjectiveHistogram as ProjectiveHistogram
     from phist.nn.network import StructuralNetwork as StructuralNetwork
+    from phist.training.config import TrainingConfig as TrainingConfig
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,9 @@ from phist.errors import ModelFileError
 from phist.estimators.classifier import StructuralClassifier
 from phist.estimators.embedder import StructuralEmbedder
 from phist.estimators.model_folder import load_model
+from phist.estimators.report import Report
 
-__all__ = ["StructuralClassifier", "StructuralEmbedder", "load_estimator"]
+__all__ = ["Report", "StructuralClassifier", "StructuralEmbedder", "load_estimator"]
 
 
 def load_estimator(path: str | Path) -> StructuralClassifier | StructuralEmbedder:
