@@ -53,7 +53,7 @@ def test_the_others_keep_their_labels_and_ids(tmp_path, write, labels, ids, read
 
 def test_the_last_graphs_of_a_tu_set_may_be_empty(tmp_path):
     folder = tu(tmp_path, labels="5\n6\n7\n8\n8\n")
-    with pytest.raises(GraphInputError, match="has 5 labels.*--empty drop"):
+    with pytest.raises(GraphInputError, match=r"has 5 labels.*--empty drop"):
         read_graphs(folder)
     assert read_graphs(folder, empty="drop").n_dropped == 3
 
@@ -61,7 +61,7 @@ def test_the_last_graphs_of_a_tu_set_may_be_empty(tmp_path):
 def test_a_graph_that_only_the_labels_name_is_empty(tmp_path):
     (tmp_path / "x.csv").write_text("graph,source,target\n1,a,b\n")
     (tmp_path / "labels.csv").write_text("graph,label\n1,p\n2,q\n")
-    with pytest.raises(GraphInputError, match="graph 2 of .* has no node.*--empty drop"):
+    with pytest.raises(GraphInputError, match=r"graph 2 of .* has no node.*--empty drop"):
         read_graphs(tmp_path / "x.csv", tmp_path / "labels.csv")
     graphs = read_graphs(tmp_path / "x.csv", tmp_path / "labels.csv", empty="drop")
     assert (graphs.label_list(), graphs.n_dropped) == (["p"], 1)
