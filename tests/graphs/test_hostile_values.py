@@ -69,7 +69,7 @@ def test_an_odd_label_or_id_is_a_short_error(what, names):
     assert len(str(error.value)) < 400
 
 
-@pytest.mark.parametrize("value", [np.empty((0, 3)), [1], "x" * 10_000, 10**5000])
+@pytest.mark.parametrize("value", [np.empty((0, 3)), [1], "x" * 10_000, 10**5000], ids=["array", "list", "text", "number"])
 def test_an_odd_option_is_a_short_error(value):
     with pytest.raises(ConfigError) as error:
         as_graphset([EDGE], directed=value)
@@ -81,7 +81,9 @@ def test_several_values_of_y_are_no_label():
 
 
 @pytest.mark.parametrize("read", [read_graphs, load_graphs])
-@pytest.mark.parametrize("path", ["~nouser-of-this-name/x.jsonl", "x" * 5000 + ".jsonl", "a\0b.jsonl", "/".join("x" * 9000)])
+@pytest.mark.parametrize(
+    "path", ["~nouser-of-this-name/x.jsonl", "x" * 5000 + ".jsonl", "a\0b.jsonl", "/".join("x" * 9000)], ids=range(4)
+)
 def test_an_odd_path_is_a_short_error(read, path):
     with pytest.raises(GraphInputError) as error:
         read(path)

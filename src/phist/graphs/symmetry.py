@@ -19,9 +19,9 @@ Hashes = NDArray[np.uint64]
 # Temporary arrays hold about this many arcs at a time: 16 MB each, whatever the size of the set.
 _ARCS_AT_A_TIME = 2_000_000
 
-# Rounds in which every node is looked at; real data need fewer. What is not stable then, such as a long path, which needs
-# half as many rounds as nodes, is refined class by class.
-_MOST_ROUNDS = 128
+# Rounds in which every node is looked at, fewer for large graphs; real data need 70 and 18 of them. What is not stable then,
+# such as a long path, which needs half as many rounds as nodes, is refined class by class.
+_MOST_ROUNDS, _MOST_ROUNDS_OF_LARGE, _LARGE = 128, 32, 1000
 
 # Distinct salts keep a node's own colour, its neighbours' and the graph's digest apart; any odd constants would do.
 _OWN, _OUT, _IN, _LOOP, _GRAPH = (np.uint64(0x9E3779B97F4A7C15 * k % 2**64) for k in (3, 5, 7, 11, 13))
@@ -56,7 +56,7 @@ def weisfeiler_lehman_colors(graphs: GraphSet, rounds: int | None = None) -> Int
         return _renumber(colors)
 
     n_colors, n_finer = 0, len(np.unique(colors))
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(min(_MOST_ROUNDS, _MOST_ROUNDS_OF_LARGE)):
         if n_finer == n_colors:
             return _renumber(colors)
         n_colors, colors = n_finer, _refine(graphs, colors)
@@ -118,7 +118,12 @@ def _hashes_of_part(graphs: GraphSet) -> Hashes:
     unsettled = np.ones(len(graphs), dtype=bool)
     finished_round = 0
 
-    while unsettled.any() and finished_round < _MOST_ROUNDS:
+    while True:
+        late = unsettled & _is_late(graphs, finished_round)
+        hashes[positions[late]] = _refined_hashes(graphs, colors, finished_round, np.flatnonzero(late))
+        unsettled = unsettled & ~late
+        if not unsettled.any():
+            return hashes
         colors = _refine(graphs, colors)
         finished_round += 1
         n_finer = _colors_per_graph(graphs, colors)
@@ -132,11 +137,21 @@ def _hashes_of_part(graphs: GraphSet) -> Hashes:
             graphs, positions, n_colors = graphs[unsettled], positions[unsettled], n_colors[unsettled]
             unsettled = np.ones(len(graphs), dtype=bool)
 
-    left = np.flatnonzero(unsettled)
-    if len(left):
-        refined = [_stable_classes(graphs[k : k + 1], colors[graphs.node_ptr[k] : graphs.node_ptr[k + 1]])[1] for k in left]
-        hashes[positions[left]] = _mix(_digests(graphs, colors, finished_round)[left] + np.array(refined, np.uint64))
-    return hashes
+
+def _is_late(graphs: GraphSet, finished_round: int) -> NDArray[np.bool_]:
+    """Which graphs have had their rounds; it depends on a graph's size alone, so that equal graphs are treated alike."""
+    large = graphs.node_counts() > _LARGE
+    late: NDArray[np.bool_] = finished_round >= np.where(large, min(_MOST_ROUNDS, _MOST_ROUNDS_OF_LARGE), _MOST_ROUNDS)
+    return late
+
+
+def _refined_hashes(graphs: GraphSet, colors: Hashes, finished_round: int, positions: IntArray) -> Hashes:
+    """Hashes of the graphs at ``positions``, refined class by class from the colours that they have."""
+    if not len(positions):
+        return np.empty(0, np.uint64)
+    nodes = [slice(graphs.node_ptr[k], graphs.node_ptr[k + 1]) for k in positions]
+    digests = [_stable_classes(graphs[k : k + 1], colors[rows])[1] for k, rows in zip(positions, nodes, strict=True)]
+    return _mix(_digests(graphs, colors, finished_round)[positions] + np.array(digests, np.uint64))
 
 
 def _stable_classes(graphs: GraphSet, colors: Hashes) -> tuple[IntArray, np.uint64]:
@@ -242,7 +257,7 @@ def _mix(values: Hashes) -> Hashes:
     return mixed
 
 
-def _renumber(colors: Hashes) -> IntArray:
+def _renumber(colors: Array) -> IntArray:
     """Colours as 0, 1, 2, ... in order of appearance."""
     _, first_places, positions = np.unique(colors, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first_places))[positions]

@@ -191,8 +191,8 @@ def zip_that_says_it_is_small(folder):
 
 
 @case
-def zip_with_a_hundred_thousand_members(folder):
-    _zip(folder / "X.zip", zipfile.ZIP_STORED, {f"{i}_A.txt": b"" for i in range(100_000)})
+def zip_with_thousands_of_sets(folder):
+    _zip(folder / "X.zip", zipfile.ZIP_STORED, {f"{i}_A.txt": b"" for i in range(5000)})
     return refused(lambda: read_graphs(folder / "X.zip"))
 
 

@@ -64,15 +64,17 @@ def _try(call, expected):
 
 def _warm_up(formats, names):
     """Import and compile what the inputs need, before memory and time are counted."""
+    from phist import as_graphset, check_graphs
+
+    check_graphs(as_graphset([(size, [(i, i + 1) for i in range(size - 1)]) for size in range(1500, 1504)], [0, 0, 1, 1]))
     for name in sorted(names):
-        folder = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
         for seed in range(5):
-            (folder / str(seed)).mkdir()
-            _try(
-                lambda name=name, seed=seed, folder=folder: formats[name](random.Random(f"warm {seed}"), folder / str(seed))(),
-                Exception,
-            )
-        shutil.rmtree(folder, ignore_errors=True)
+            with tempfile.TemporaryDirectory(prefix="phist-fuzz-") as folder:
+                _try(partial(_make_and_call, formats[name], Path(folder), seed), Exception)
+
+
+def _make_and_call(make, folder, seed):
+    make(random.Random(f"warm {seed}"), folder)()
 
 
 def _limit_memory():
