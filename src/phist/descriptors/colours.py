@@ -18,6 +18,7 @@ from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import Hashes, refinement_rounds
 
 ROUNDS = 5  # of refinement, as the kernels of the study
+MOST_NODES = 3000  # of a graph whose pairs of nodes are counted: 200 MB of keys
 _LEVEL = np.uint64(0xD6E8FEB86659FD93)  # any odd constant would do
 
 
@@ -57,7 +58,10 @@ def assignment_counts(graphs: GraphSet, rounds: int = ROUNDS) -> Counts:
 
 
 def path_counts(graphs: GraphSet, rounds: int = ROUNDS) -> Counts:
-    """How many pairs of connected nodes have such colours and such a distance, in rounds 0 to ``rounds``."""
+    """How many pairs of connected nodes have such colours and such a distance, in rounds 0 to ``rounds``.
+
+    A graph of more than `MOST_NODES` nodes has no counts: its pairs would take more memory than there may be.
+    """
     colours = np.stack(list(refinement_rounds(graphs, rounds)))  # (rounds + 1, nodes)
     parts = [_paths_of_graph(graphs, graph, colours) for graph in range(len(graphs))]
     sizes = [len(keys) for keys, _ in parts]
@@ -95,6 +99,8 @@ def _count(graphs: IntArray, keys: Hashes, n_graphs: int) -> Counts:
 
 def _paths_of_graph(graphs: GraphSet, graph: int, colours: NDArray[np.uint64]) -> tuple[Hashes, NDArray[np.float32]]:
     nodes = slice(int(graphs.node_ptr[graph]), int(graphs.node_ptr[graph + 1]))
+    if nodes.stop - nodes.start > MOST_NODES:
+        return np.empty(0, np.uint64), np.empty(0, np.float32)
     indptr = graphs.indptr[nodes.start : nodes.stop + 1]
     keys = _path_keys(indptr - indptr[0], graphs.indices[indptr[0] : indptr[-1]], colours[:, nodes])
     distinct, counts = np.unique(keys, return_counts=True)
@@ -136,4 +142,5 @@ def _pair_key(one: np.uint64, other: np.uint64, distance: int) -> np.uint64:
 def count_pairs(graphs: GraphSet) -> int:
     """At most so many pairs of nodes have a key in every round."""
     sizes = graphs.node_counts()
+    sizes = sizes[sizes <= MOST_NODES]
     return int((sizes * (sizes - 1) // 2).sum())

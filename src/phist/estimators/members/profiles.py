@@ -16,6 +16,8 @@ from phist.graphs.graphset import GraphSet
 TREES = 200
 SHARED_BINS, OWN_BINS = 20, 50  # of histograms in which values mean the same in all graphs, and as the profiles' authors have them
 MOST_EIGENVALUES = 128
+MOST_NODES = 4000  # of a graph whose spectrum is computed, in the cube of them: about ten seconds
+MOST_WORK = 2_000_000_000  # nodes times arcs of a graph whose edges are profiled: about ten seconds
 _VALUES = (5, 3)  # of a node's profile and of an edge's
 
 
@@ -23,7 +25,7 @@ class Profiles(Member):
     """Extra trees on sizes, on histograms of local degree and topological profiles, and on the smallest eigenvalues.
 
     The profiles are those of Cai and Wang (2018) and of Adamczyk and Czech (2023), the eigenvalues those of de Lara and Pineau
-    (2018); weights and directions of edges are not seen.
+    (2018); weights and directions of edges are not seen. Of very large graphs only sizes and degrees are.
     """
 
     name = label = "profiles"
@@ -31,7 +33,7 @@ class Profiles(Member):
 
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         graphs, examples = lesson.graphs, lesson.examples
-        profiles = (degree_profile(graphs), edge_profile(graphs, progress=lesson.progress))
+        profiles = (degree_profile(graphs), _edge_profile(graphs, lesson.progress))
         self.limits = np.concatenate([largest(profile) for profile in profiles])
         self.n_eigenvalues = min(MOST_EIGENVALUES, int(graphs.node_counts().max(initial=1)))
         rows = self._rows(graphs, profiles, lesson.progress)
@@ -47,7 +49,7 @@ class Profiles(Member):
         return grow_trees(rows[chosen], targets, weights, lesson.n_classes, TREES, lesson.seed)
 
     def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
-        profiles = (degree_profile(graphs), edge_profile(graphs))
+        profiles = (degree_profile(graphs), _edge_profile(graphs, None))
         return {"trees": self.trees.predict_proba(self._rows(graphs, profiles, None))}
 
     def _rows(self, graphs: GraphSet, profiles: tuple[Profile, Profile], progress: bool | None) -> NDArray[np.float32]:
@@ -55,7 +57,10 @@ class Profiles(Member):
         limits = np.split(self.limits, [_VALUES[0]])
         shared = [shared_histograms(profile, SHARED_BINS, own) for profile, own in zip(profiles, limits, strict=True)]
         own = [own_histograms(profile, OWN_BINS) for profile in profiles]
-        spectrum = smallest_eigenvalues(graphs, self.n_eigenvalues, progress)
+        small = np.flatnonzero(graphs.node_counts() <= MOST_NODES)
+        spectrum = np.zeros((len(graphs), self.n_eigenvalues), np.float32)
+        if len(small):
+            spectrum[small] = smallest_eigenvalues(graphs[small], self.n_eigenvalues, progress)
         return np.concatenate([sizes, *shared, *own, spectrum], axis=1).astype(np.float32)
 
     def keep(self, predictors: Iterable[str]) -> None:
@@ -77,3 +82,17 @@ class Profiles(Member):
 
     def describe(self) -> str:
         return f"{TREES} extra trees on local profiles and {self.n_eigenvalues} eigenvalues"
+
+
+def _edge_profile(graphs: GraphSet, progress: bool | None) -> Profile:
+    """That of all graphs but the largest, which have no row: shortest paths between all their nodes would take too long."""
+    work = graphs.node_counts() * np.diff(graphs.indptr[graphs.node_ptr])
+    small = np.flatnonzero(work <= MOST_WORK)
+    if len(small) == len(graphs):
+        return edge_profile(graphs, progress=progress)
+    counts = np.zeros(len(graphs), np.int64)
+    if not len(small):
+        return Profile(np.zeros(len(graphs) + 1, np.int64), np.empty((0, _VALUES[1]), np.float32))
+    found = edge_profile(graphs[small], progress=progress)
+    counts[small] = np.diff(found.ptr)
+    return Profile(np.concatenate([[0], np.cumsum(counts)]), found.values)
