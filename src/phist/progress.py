@@ -13,8 +13,12 @@ def somebody_looks(show: bool | None) -> bool:
     """Whether to draw: as told, and where nothing was said, on a terminal."""
     if show is not None:
         return show
-    closed = sys.stderr is None or getattr(sys.stderr, "closed", False)
-    return not closed and sys.stderr.isatty()
+    return not is_closed() and sys.stderr.isatty()
+
+
+def is_closed() -> bool:
+    """Whether the program has no standard error to draw on, as programs with windows do."""
+    return sys.stderr is None or bool(getattr(sys.stderr, "closed", False))
 
 
 def waiting(what: str, show: bool | None = None) -> "Status":
@@ -26,7 +30,7 @@ def waiting(what: str, show: bool | None = None) -> "Status":
     """
     from rich.console import Console
 
-    return Console(stderr=True, quiet=show is False).status(what)
+    return Console(stderr=True, quiet=show is False or is_closed()).status(what)
 
 
 class SlowProgress:
@@ -44,7 +48,7 @@ class SlowProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        console = Console(stderr=True)
+        console = Console(stderr=True, quiet=is_closed())
         self._bar = Progress(
             TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=24),

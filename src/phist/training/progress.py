@@ -6,7 +6,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from phist.progress import somebody_looks
+from phist.progress import is_closed, somebody_looks
 from phist.training.history import Epoch
 
 
@@ -29,7 +29,7 @@ class TrainingProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(elapsed_when_finished=False),
-            console=Console(stderr=True),
+            console=Console(stderr=True, quiet=is_closed()),
             disable=not somebody_looks(show),
         )
         self._task = self._bar.add_task("training", total=epochs, figures="")
