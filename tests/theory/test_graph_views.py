@@ -11,7 +11,6 @@ from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
 from phist.theory.graph_views import color_view, network_views
 
-
 CUBIC = (
     [(0, 1), (0, 7), (0, 9), (1, 5), (1, 10), (2, 3), (2, 6), (2, 7), (3, 8), (3, 11), (4, 8), (4, 9), (4, 10), (5, 8), (5, 11),
      (6, 10), (6, 11), (7, 9)],
