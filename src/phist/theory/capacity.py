@@ -126,8 +126,8 @@ def capacity_report(dim: int, bins: int) -> dict[str, Any]:
     (10, {'free': 42, 'confined': 22}, 12)
     """
     rank, printed = lattice_rank(dim, bins), dim * bins
-    free = {method: guaranteed_capacity(dim, bins, method) for method in get_args(HistogramMethod)}
-    confined = {method: guaranteed_capacity(dim, bins, method, confined=True) for method in CONFINED_METHODS}
+    free: dict[str, int] = {method: guaranteed_capacity(dim, bins, method) for method in get_args(HistogramMethod)}
+    confined: dict[str, int] = {name: guaranteed_capacity(dim, bins, name, confined=True) for name in CONFINED_METHODS}
     best = {"free": max(free.values()), "confined": max(confined.values())}
     ceiling = {"free": capacity_ceiling(dim, bins), "confined": capacity_ceiling(dim, bins, confined=True)}
     return {

@@ -42,17 +42,18 @@ def colouring_views(graph: Graph, first: ArrayLike, second: ArrayLike, hops: int
     (True, False)
     """
     check_at_least("hops", hops, 1)
-    colours = [_checked(graph, given) for given in (first, second)]
-    around = [_diffused(graph, colour, hops) for colour in colours]
+    one, other = _checked(graph, first), _checked(graph, second)
     return [
         View(
             "colours",
-            *(Multiset(colour[:, None]) for colour in colours),
+            Multiset(one[:, None]),
+            Multiset(other[:, None]),
             "as many nodes of each colour: no aggregation of them tells the graphs apart",
         ),
         View(
             "convolved",
-            *(Multiset(rows) for rows in around),
+            Multiset(_diffused(graph, one, hops)),
+            Multiset(_diffused(graph, other, hops)),
             f"alike within {hops} hops too: no convolution so short, and no aggregation after it, tells the graphs apart",
         ),
     ]

@@ -185,13 +185,17 @@ def _telling_vector(name: AggregationName, first: Multiset, second: Multiset, bi
 def _differences(name: AggregationName, first: Counts, second: Counts, size: int, other_size: int, bins: int) -> Counts:
     """How far the indicators of vectors that occur so often are apart under an aggregation, in Python's whole numbers."""
     if name == "max":
-        return np.abs((first > 0).astype(object) - (second > 0).astype(object))
-    if name == "mean":
-        return np.abs(first * other_size - second * size)  # frequencies over a common denominator
-    if name == "sum":
-        return np.abs(first - second)
-    in_one_bin = np.full(len(first), abs(size - other_size), object)
-    return in_one_bin if bins == 1 else np.maximum(np.abs(first - second), np.abs((size - first) - (other_size - second)))
+        seen, other_seen = (first > 0).astype(object), (second > 0).astype(object)
+    elif name == "mean":
+        seen, other_seen = first * other_size, second * size  # frequencies over a common denominator
+    elif name == "histogram" and bins == 1:
+        seen, other_seen = np.full(len(first), size, object), np.full(len(second), other_size, object)
+    else:
+        seen, other_seen = first, second
+    found: Counts = np.abs(seen - other_seen)
+    if name == "histogram" and bins > 1:  # the other bin, which has all that is elsewhere
+        found = np.maximum(found, np.abs((size - first) - (other_size - second)))
+    return found
 
 
 def _times(vectors: Floats, multiset: Multiset) -> Counts:

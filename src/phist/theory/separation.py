@@ -110,7 +110,8 @@ def _images(counts: Ints, method: SumMethod, count: int) -> Ints:
     if method == "weights":
         return separating_weights(counts)[:, None]
     labels, _ = separating_labels(counts, subset_outputs(count), bins=1, discard=True)
-    return (labels == 0).astype(np.int64)
+    images: Ints = (labels == 0).astype(np.int64)
+    return images
 
 
 def _allowed(images: Ints, method: SumMethod, count: int) -> bool:
