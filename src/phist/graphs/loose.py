@@ -74,7 +74,7 @@ def pack_loose(
     refuse_empty(filled, names, reading)
     kept = [item for item, is_filled in zip(items, filled, strict=True) if is_filled]
     packed = replace(_pack_filled(kept, reading, names[filled]), n_dropped=len(items) - len(kept))
-    return packed if labels is None else packed.with_labels([labels[k] for k in np.flatnonzero(filled)])
+    return packed if labels is None else packed.with_labels([labels[k] for k in np.flatnonzero(filled).tolist()])
 
 
 def _pack_filled(items: Sequence[LooseGraph], reading: Reading, names: Array) -> GraphSet:

@@ -40,7 +40,7 @@ def open_graphset(cls: type[Set], path: str | Path, check: bool = True) -> Set:
     """Map the folder at ``path``; see `GraphSet.open`."""
     folder = Path(path)
     header = read_header(folder)
-    arrays = {name: map_array(folder, name, *shape) for name, shape in header["arrays"].items()}
+    arrays: dict[str, Any] = {name: map_array(folder, name, *shape) for name, shape in header["arrays"].items()}
     check_pointers(folder, arrays)
     if check:
         check_arcs(folder, arrays, header["directed"])

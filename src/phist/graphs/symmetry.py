@@ -242,7 +242,7 @@ def _mix(values: Hashes) -> Hashes:
     return mixed
 
 
-def _renumber(colors: Hashes) -> IntArray:
+def _renumber(colors: Hashes | IntArray) -> IntArray:
     """Colours as 0, 1, 2, ... in order of appearance."""
     _, first_places, positions = np.unique(colors, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first_places))[positions]

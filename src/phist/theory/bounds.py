@@ -122,7 +122,8 @@ def separated_points(domain: Domain, separation: float, p: float) -> int | None:
     if not (isinstance(domain, Box) and math.isinf(p)):
         return None
     sides = Counter(points_per_side(domain, separation))
-    return math.prod(points**times for points, times in sides.items())
+    most: int = math.prod(points**times for points, times in sides.items())
+    return most
 
 
 def points_per_side(box: Box, separation: float) -> list[int]:

@@ -42,17 +42,19 @@ def colouring_views(graph: Graph, first: ArrayLike, second: ArrayLike, hops: int
     (True, False)
     """
     check_at_least("hops", hops, 1)
-    colours = [_checked(graph, given) for given in (first, second)]
-    around = [_diffused(graph, colour, hops) for colour in colours]
+    colours = _checked(graph, first), _checked(graph, second)
+    around = _diffused(graph, colours[0], hops), _diffused(graph, colours[1], hops)
     return [
         View(
             "colours",
-            *(Multiset(colour[:, None]) for colour in colours),
+            Multiset(colours[0][:, None]),
+            Multiset(colours[1][:, None]),
             "as many nodes of each colour: no aggregation of them tells the graphs apart",
         ),
         View(
             "convolved",
-            *(Multiset(rows) for rows in around),
+            Multiset(around[0]),
+            Multiset(around[1]),
             f"alike within {hops} hops too: no convolution so short, and no aggregation after it, tells the graphs apart",
         ),
     ]

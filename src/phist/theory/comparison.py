@@ -184,14 +184,16 @@ def _telling_vector(name: AggregationName, first: Multiset, second: Multiset, bi
 
 def _differences(name: AggregationName, first: Counts, second: Counts, size: int, other_size: int, bins: int) -> Counts:
     """How far the indicators of vectors that occur so often are apart under an aggregation, in Python's whole numbers."""
+    if name == "histogram" and bins == 1:
+        return np.full(len(first), abs(size - other_size), object)
     if name == "max":
-        return np.abs((first > 0).astype(object) - (second > 0).astype(object))
-    if name == "mean":
-        return np.abs(first * other_size - second * size)  # frequencies over a common denominator
-    if name == "sum":
-        return np.abs(first - second)
-    in_one_bin = np.full(len(first), abs(size - other_size), object)
-    return in_one_bin if bins == 1 else np.maximum(np.abs(first - second), np.abs((size - first) - (other_size - second)))
+        first, second = (first > 0).astype(object), (second > 0).astype(object)
+    elif name == "mean":
+        first, second = first * other_size, second * size  # frequencies over a common denominator
+    differences: Counts = np.abs(first - second)
+    if name == "histogram":
+        differences = np.maximum(differences, np.abs((size - first) - (other_size - second)))
+    return differences
 
 
 def _times(vectors: Floats, multiset: Multiset) -> Counts:

@@ -90,7 +90,8 @@ def scatter(counts: Ints, dim: int, bins: int, confined: bool, seed: int = 0) ->
 def shown_counts(counts: Ints, labels: Ints, bins: int) -> Ints:
     """The histogram of every row, exactly: for each coordinate and bin the sum of the columns that carry the label."""
     carried = labels[:, :, None] == np.arange(bins)  # (columns, dim, bins)
-    return counts @ carried.reshape(len(labels), -1).astype(np.int64)  # (rows, dim * bins)
+    shown: Ints = counts @ carried.reshape(len(labels), -1).astype(np.int64)
+    return shown  # (rows, dim * bins)
 
 
 def _distinct_places(columns: int, dim: int, bins: int, confined: bool, generator: np.random.Generator) -> Ints:

@@ -61,18 +61,19 @@ def _distances(
 ) -> tuple[float | None, float]:
     batch = Batch.from_graphs(graph, next(network.parameters()).device)
     every = all_roots(batch)
-    embeddings = network.node_embeddings(batch, every)  # (1, nodes, m_node)
+    nodes = network.node_level(batch, every)
+    embeddings = nodes.embeddings  # (1, nodes, m_node)
     center = embeddings.mean(1)
     spread = float((embeddings[0] - center).square().sum(1).mean().sqrt())
     expected = Roots(every.nodes, every.multiplicity * (sampler.count / batch.n_nodes))
-    limit = network.read(batch, expected, embeddings)
+    limit = network.read(batch, expected, nodes)
 
     of_mean, of_graph = [], []
     for draw in range(draws):
         roots = sampler.sample(batch, np.random.default_rng((seed, sampler.count, draw)))
-        drawn = network.node_embeddings(batch, roots)
+        drawn = network.node_level(batch, roots)
         weights = roots.multiplicity.unsqueeze(-1) / sampler.count
-        of_mean.append(float(((drawn * weights).sum(1) - center).norm()))
+        of_mean.append(float(((drawn.embeddings * weights).sum(1) - center).norm()))
         of_graph.append(float((network.read(batch, roots, drawn) - limit).norm() / limit.norm().clamp_min(ALIKE)))
     return (_root_mean_square(of_mean) / spread if spread > ALIKE else None), _root_mean_square(of_graph)
 
