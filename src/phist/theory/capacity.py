@@ -36,6 +36,7 @@ No φ does better than t = b^d within the cube, and (b+1)^d without: t single el
 """
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -204,7 +205,7 @@ def _judgement(dim: int, bins: int) -> dict[str, str]:
     }
 
 
-def _plain(numbers: dict[str, Any]) -> dict[str, int | None]:
+def _plain(numbers: Mapping[Any, int]) -> dict[str, int | None]:
     return {name: number if number < LONGEST else None for name, number in numbers.items()}
 
 

@@ -92,8 +92,8 @@ def _seen(network: StructuralNetwork, graph: GraphSet) -> tuple[Floats, Floats, 
     response = level.responses(impulses(roots.nodes, batch.n_nodes, batch.dtype), batch)
     moments = level.norm.moments(response, batch.graph_of, batch.node_counts, roots.multiplicity)
     elements = level.norm(response, batch.graph_of, moments).flatten(0, 1)  # (nodes * roots, channels)
-    embeddings = network.node_embeddings(batch, roots)
-    return elements.numpy(), embeddings[0].numpy(), network.read(batch, roots, embeddings).numpy()
+    nodes = network.node_level(batch, roots)
+    return elements.numpy(), nodes.embeddings[0].numpy(), network.read(batch, roots, nodes).numpy()
 
 
 def _snapped(first: Floats, second: Floats) -> tuple[Multiset, Multiset]:

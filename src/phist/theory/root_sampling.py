@@ -62,16 +62,17 @@ def _distances(
 ) -> tuple[float | None, float]:
     batch = Batch.from_graphs(graph, next(network.parameters()).device)
     every = all_roots(batch)
-    embeddings = network.node_embeddings(batch, every)  # (1, nodes, m_node)
+    nodes = network.node_level(batch, every)
+    embeddings = nodes.embeddings  # (1, nodes, m_node)
     center = embeddings.mean(1)
     spread = float((embeddings[0] - center).square().sum(1).mean().sqrt())
     expected = Roots(every.nodes, every.multiplicity * (sampler.count / batch.n_nodes))
-    limit = network.read(batch, expected, embeddings)
+    limit = network.read(batch, expected, nodes)
 
     copies = Batch.from_graphs(graph[np.zeros(draws, np.int64)], batch.device)  # all draws at once, each from a copy
     roots = sampler.sample(copies, np.random.default_rng((seed, sampler.count)))
-    drawn = network.node_embeddings(copies, roots)
-    means = (drawn * roots.multiplicity.unsqueeze(-1)).sum(1) / sampler.count  # (draws, m_node)
+    drawn = network.node_level(copies, roots)
+    means = (drawn.embeddings * roots.multiplicity.unsqueeze(-1)).sum(1) / sampler.count  # (draws, m_node)
     of_mean = (means - center).norm(dim=1)
     of_graph = (network.read(copies, roots, drawn) - limit).norm(dim=1) / limit.norm().clamp_min(ALIKE)
     return (_root_mean_square(of_mean) / spread if spread > ALIKE else None), _root_mean_square(of_graph)

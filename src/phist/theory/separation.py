@@ -108,7 +108,8 @@ def _images(counts: Ints, method: SumMethod, count: int) -> Ints:
     if method == "entries":
         return np.eye(counts.shape[1], dtype=np.int64)
     if method == "weights":
-        return separating_weights(counts)[:, None]
+        weights: Ints = separating_weights(counts)
+        return weights[:, None]
     labels, _ = separating_labels(counts, subset_outputs(count), bins=1, discard=True)
     images: Ints = (labels == 0).astype(np.int64)
     return images
