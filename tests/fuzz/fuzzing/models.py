@@ -1,5 +1,6 @@
 """Saved models, checkpoints and records of studies: what a run of phist wrote, with random changes to its files."""
 
+import atexit
 import functools
 import json
 import shutil
@@ -7,53 +8,62 @@ import struct
 import tempfile
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import networkx as nx
 import numpy as np
 
 from fuzzing.invariants import Violation, check_message
-from fuzzing.mutation import mutate_bytes, mutate_value
+from fuzzing.mutation import as_json, mutate_bytes, mutate_value
 from phist import as_graphset
 
 SETTINGS = {
-    "orders": (2, 2),
-    "channels": (3, 3),
-    "bins": 3,
-    "roots": 2,
-    "realizations": 2,
+    "network": {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 2},
+    "training": {"epochs": 3, "restarts": 1},
     "engine": "reference",
     "random_state": 0,
+    "progress": False,
 }
-HEADS = {"linear": {}, "forest": {"head": "forest"}, "kernel": {"head": "kernel"}}
+MODELS = ("ensemble", "heads", "embedder")
+CHECKPOINTS = {"bag": {"effort": "low", "members": "network"}, "preset": {"preset": "MUTAG"}}
 
 
 def fuzz_model(random, folder):
-    from phist import StructuralClassifier
+    from phist.estimators import load_estimator
 
     place = folder / "model"
-    shutil.copytree(_saved_models() / random.choice(sorted(HEADS)), place)
+    shutil.copytree(_saved_models() / random.choice(MODELS), place)
     files = [file for file in sorted(place.iterdir()) if file.suffix != ".md"]
-    for _ in range(random.choice((1, 1, 2))):
-        _change_file(random, random.choice(files))
+    for file in random.sample(files, random.choice((1, 1, 2))):
+        _change_file(random, file)
 
     def use():
-        model = StructuralClassifier.load(place)
-        answer = model.predict_proba(_graphs())
-        if answer.shape != (len(_graphs()), len(model.classes_)) or not np.isfinite(answer).all():
-            raise Violation(f"probabilities of shape {answer.shape} that are not finite")
+        model = load_estimator(place)
+        if hasattr(model, "predict_proba"):
+            _check_finite(model.predict_proba(_graphs()), len(model.classes_))
+        if hasattr(model, "out_of_fold_"):
+            model.predict_set(_graphs())
+        if hasattr(model, "neighbours_"):
+            model.similar(_graphs())
+        _check_finite(model.transform(_graphs()), len(model.get_feature_names_out()))
 
     return use
 
 
+def _check_finite(answer, columns):
+    if answer.shape != (len(_graphs()), columns) or not np.isfinite(answer).all():
+        raise Violation(f"an answer of shape {answer.shape} that is not finite, or not of {columns} columns")
+
+
 def fuzz_checkpoint(random, folder):
-    place = folder / "run.safetensors"
-    shutil.copyfile(_saved_models() / "run.safetensors", place)
-    _change_file(random, place)
+    name = random.choice(sorted(CHECKPOINTS))
+    for file in _saved_models().glob(f"{name}.safetensors*"):
+        shutil.copyfile(file, folder / file.name)
+    _change_file(random, random.choice(sorted(folder.glob(f"{name}.safetensors*"))))
 
     def resume():
-        model = _classifier(max_epochs=2, checkpoint=place).fit(_graphs())
-        if not np.isfinite(model.predict_proba(_graphs())).all():
-            raise Violation("a model that answers with what is not finite")
+        model = _classifier(**CHECKPOINTS[name], checkpoint=folder / f"{name}.safetensors").fit(_graphs())
+        _check_finite(model.predict_proba(_graphs()), len(model.classes_))
 
     return resume
 
@@ -64,8 +74,8 @@ def fuzz_records(random, folder):
 
     shutil.copytree(_saved_records(), folder / "records")
     files = sorted((folder / "records").rglob("*.jsonl"))
-    for _ in range(random.choice((1, 1, 2))):
-        _change_file(random, random.choice(files))
+    for file in random.sample(files, random.choice((1, 1, 2))):
+        _change_file(random, file)
 
     def read():
         with warnings.catch_warnings(record=True) as said:
@@ -81,6 +91,12 @@ def fuzz_records(random, folder):
 MODEL_FORMATS = {"model": fuzz_model, "checkpoint": fuzz_checkpoint, "records": fuzz_records}
 
 
+def _temporary_folder():
+    place = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
 @functools.cache
 def _graphs():
     graphs = [nx.path_graph(4 + i % 3) for i in range(6)] + [nx.cycle_graph(4 + i % 3) for i in range(6)]
@@ -90,24 +106,44 @@ def _graphs():
 def _classifier(**settings):
     from phist import StructuralClassifier
 
-    return StructuralClassifier(**{**SETTINGS, "max_epochs": 1, "validation_fraction": 0.25, "progress": False, **settings})
+    return StructuralClassifier(**{**SETTINGS, **settings})
 
 
 @functools.cache
 def _saved_models():
-    """A folder with a model for every head, and a checkpoint; made once per process."""
-    place = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
-    for name, settings in HEADS.items():
-        _classifier(**settings).fit(_graphs()).save(place / name)
-    _classifier(checkpoint=place / "run.safetensors").fit(_graphs())
+    """A folder with models that hold every kind of file, and with checkpoints after two of three epochs; made once."""
+    from phist import StructuralEmbedder
+
+    place = _temporary_folder()
+    _classifier(effort="low").fit(_graphs()).save(place / "ensemble")
+    _classifier(preset="MUTAG", heads=("linear", "forest", "kernel")).fit(_graphs()).save(place / "heads")
+    StructuralEmbedder(**SETTINGS).fit(_graphs()).save(place / "embedder")
+    for name, settings in CHECKPOINTS.items():
+        _save_checkpoint(place / f"{name}.safetensors", settings)
     return place
+
+
+def _save_checkpoint(place, settings):
+    """What a fit leaves that is interrupted in its last epoch, the weights at the end of its first cycle among it."""
+    from phist.training.loop import Trainer
+
+    run_epoch = Trainer.run_epoch
+
+    def interrupted(trainer):
+        if len(trainer.history.epochs) == 2:
+            raise KeyboardInterrupt
+        return run_epoch(trainer)
+
+    with mock.patch.object(Trainer, "run_epoch", interrupted), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _classifier(**settings, checkpoint=place).fit(_graphs())
 
 
 @functools.cache
 def _saved_records():
     from made_records import make_study_records, write_records
 
-    place = Path(tempfile.mkdtemp(prefix="phist-fuzz-"))
+    place = _temporary_folder()
     return write_records(place, make_study_records(methods=("phist", "gcn", "majority"), datasets=("MUTAG", "ENZYMES")))
 
 
@@ -115,11 +151,11 @@ def _change_file(random, file):
     if random.random() < 0.25:
         file.write_bytes(mutate_bytes(random, file.read_bytes()))
     elif file.suffix == ".json":
-        file.write_text(json.dumps(mutate_value(random, json.loads(file.read_text()))))
+        file.write_text(as_json(mutate_value(random, json.loads(file.read_text()))))
     elif file.suffix == ".jsonl":
         lines = file.read_text().splitlines()
         line = random.randrange(len(lines))
-        lines[line] = json.dumps(mutate_value(random, json.loads(lines[line])))
+        lines[line] = as_json(mutate_value(random, json.loads(lines[line])))
         file.write_text("\n".join(lines) + "\n")
     else:
         file.write_bytes(_changed_tensors(random, file.read_bytes()))
@@ -131,7 +167,7 @@ def _changed_tensors(random, content):
     header, numbers = json.loads(content[8 : 8 + size]), bytearray(content[8 + size :])
     note = header.get("__metadata__", {}).get("phist")
     if note is not None and random.random() < 0.5:
-        header["__metadata__"]["phist"] = json.dumps(mutate_value(random, json.loads(note)))
+        header["__metadata__"]["phist"] = as_json(mutate_value(random, json.loads(note)))
     elif random.random() < 0.4:
         header = mutate_value(random, header)
     else:
@@ -139,5 +175,5 @@ def _changed_tensors(random, content):
         value = np.array([odd]).astype(random.choice((np.float32, np.float64)) if isinstance(odd, float) else np.int64).tobytes()
         first = random.randrange(max(1, len(numbers) // len(value))) * len(value)
         numbers[first : first + len(value)] = value
-    text = json.dumps(header).encode()
+    text = as_json(header).encode()
     return struct.pack("<Q", len(text)) + text + bytes(numbers)
