@@ -16,7 +16,7 @@ TREES = make_trees(24, n_nodes=9, seed=0)
 
 @pytest.fixture(scope="module")
 def classifier():
-    return StructuralClassifier(max_epochs=2, random_state=0).fit(TREES)
+    return StructuralClassifier(preset="MUTAG", training={"epochs": 2}, random_state=0).fit(TREES)
 
 
 def test_root_response_is_what_the_network_computes(classifier):
@@ -64,7 +64,9 @@ def test_responses_draw_degenerate_graphs(classifier, tmp_path):
 
 
 def test_responses_need_histograms():
-    summing = StructuralClassifier(max_epochs=1, random_state=0, network={"aggregation": "sum"}).fit(TREES)
+    summing = StructuralClassifier(preset="MUTAG", training={"epochs": 1}, network={"aggregation": "sum"}, random_state=0).fit(
+        TREES
+    )
     with pytest.raises(ConfigError, match='aggregation="histogram"'):
         plot_responses(summing, TREES)
 
@@ -84,14 +86,14 @@ def test_plane_refuses_what_does_not_fit(shape, labels):
 
 
 def test_history_marks_the_kept_epoch(classifier):
-    figure = plot_history(classifier.history_)
+    figure = plot_history(classifier.histories_[0])
     texts = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
-    assert f"kept: epoch {classifier.history_.best + 1}" in texts
+    assert f"kept: epoch {classifier.histories_[0].best + 1}" in texts
 
 
 def test_equal_figures_are_equal_files(classifier, tmp_path):
     for name in "ab":
-        written = save_figure(plot_history(classifier.history_), tmp_path / name)
+        written = save_figure(plot_history(classifier.histories_[0]), tmp_path / name)
         assert [path.suffix for path in written] == [".png", ".svg"]
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
@@ -100,4 +102,4 @@ def test_equal_figures_are_equal_files(classifier, tmp_path):
 def test_missing_matplotlib_names_the_extra(classifier, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"phist\[report\]"):
-        plot_history(classifier.history_)
+        plot_history(classifier.histories_[0])

@@ -63,6 +63,6 @@ def unlabelled(tmp_path_factory):
 @pytest.fixture(scope="session")
 def model(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "trees"
-    result = CliRunner().invoke(app, ["fit", str(data), "--out", str(folder), "--epochs", "2"])
+    result = CliRunner().invoke(app, ["fit", str(data), "--out", str(folder), "--effort", "low", "--epochs", "2"])
     assert result.exit_code == 0, result.output
     return folder

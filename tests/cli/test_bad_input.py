@@ -70,8 +70,8 @@ def test_a_folder_cannot_be_the_output_file(refused, model, data, tmp_path):
 
 def test_model_folder_without_weights(refused, model, data, tmp_path):
     shutil.copytree(model, tmp_path / "copy")
-    (tmp_path / "copy" / "model.safetensors").unlink()
-    assert "no model.safetensors" in refused("predict", tmp_path / "copy", data)
+    (tmp_path / "copy" / "network.safetensors").unlink()
+    assert "no network.safetensors" in refused("predict", tmp_path / "copy", data)
 
 
 def test_foreign_folder_is_no_model(refused, data, tmp_path):
@@ -81,12 +81,13 @@ def test_foreign_folder_is_no_model(refused, data, tmp_path):
 
 
 def test_checkpoint_of_another_run_is_not_continued(refused, run, data, tmp_path):
-    other = StructuralClassifier(max_epochs=1, random_state=0, checkpoint=tmp_path / "model.checkpoint")
+    checkpoint, quick = tmp_path / "model.checkpoint", ("--effort", "low", "--epochs", "1")
+    other = StructuralClassifier("low", training={"epochs": 1}, random_state=0, checkpoint=checkpoint)
     other.fit(make_trees(12, n_nodes=6, seed=0))
-    result = run("fit", data, "--out", tmp_path / "model", "--epochs", "1")
+    result = run("fit", data, "--out", tmp_path / "model", *quick)
     assert result.exit_code == 2
     assert "phist: " in result.stderr
-    assert run("fit", data, "--out", tmp_path / "model", "--epochs", "1", "--fresh").exit_code == 0
+    assert run("fit", data, "--out", tmp_path / "model", *quick, "--fresh").exit_code == 0
 
 
 def test_unknown_suffix_lists_those_accepted(refused, model, data, tmp_path):

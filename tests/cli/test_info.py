@@ -13,7 +13,7 @@ def told(run, *arguments):
 
 
 def saved(data, folder, **settings):
-    StructuralClassifier(max_epochs=1, random_state=0, **settings).fit(read_graphs(data)).save(folder)
+    StructuralClassifier(preset="MUTAG", training={"epochs": 1}, random_state=0, **settings).fit(read_graphs(data)).save(folder)
     return folder
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from phist import StructuralClassifier
 from phist.graphs.generate import make_trees
-from phist.training.checkpoint import is_checkpoint
+from phist.training.checkpoint import checkpoint_files, is_checkpoint
 
+QUICK = ("--effort", "low", "--epochs", "1")
 NOT_READ = "no-such-data.jsonl"  # an error that does not name it came before anything was read
 
 
@@ -66,12 +67,12 @@ def test_save_does_not_replace_a_model_with_other_things_beside_it(model, tmp_pa
     assert (tmp_path / "copy" / "thesis.tex").read_text() == "mine"
 
 
-@pytest.mark.parametrize("head", ["linear", "all"])
-def test_a_model_replaces_a_model_of_any_head(run, data, tmp_path, head):
-    for other in ("all", head):
-        result = run("fit", data, "--out", tmp_path / "model", "--epochs", "1", "--head", other)
+@pytest.mark.parametrize("member", ["colours", "network"])
+def test_a_model_replaces_a_model_of_any_members(run, data, tmp_path, member):
+    for members in ("all", member):
+        result = run("fit", data, "--out", tmp_path / "model", "--effort", "low", "--epochs", "1", "--members", members)
         assert result.exit_code == 0, result.output
-    assert StructuralClassifier.load(tmp_path / "model").head == head
+    assert StructuralClassifier.load(tmp_path / "model").members == member
 
 
 def test_files_of_a_model_follow_the_umask(model, tmp_path):
@@ -123,9 +124,16 @@ def test_a_checkpoint_does_not_replace_another_file(fit_refused, tmp_path, more)
 
 
 def test_a_checkpoint_does_not_replace_the_weights_of_a_model(fit_refused, model, tmp_path):
-    before = (model / "model.safetensors").read_bytes()
-    fit_refused("--out", tmp_path / "m", "--checkpoint", model / "model.safetensors", "--fresh")
-    assert (model / "model.safetensors").read_bytes() == before
+    before = (model / "network.safetensors").read_bytes()
+    fit_refused("--out", tmp_path / "m", "--checkpoint", model / "network.safetensors", "--fresh")
+    assert (model / "network.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("number", ["0", "0.15"])
+def test_files_that_a_checkpoint_would_number_are_not_replaced(fit_refused, tmp_path, number):
+    (tmp_path / f"run.{number}").write_text("mine")
+    assert "no phist checkpoint" in fit_refused("--out", tmp_path / "m", "--checkpoint", tmp_path / "run", "--fresh")
+    assert (tmp_path / f"run.{number}").read_text() == "mine"
 
 
 def test_a_checkpoint_cannot_be_in_the_model_folder(fit_refused, tmp_path):
@@ -134,13 +142,16 @@ def test_a_checkpoint_cannot_be_in_the_model_folder(fit_refused, tmp_path):
 
 
 def test_a_checkpoint_cut_off_is_still_one_that_fresh_replaces(run, data, tmp_path):
-    checkpoint = tmp_path / "c"
-    StructuralClassifier("auto", 1, random_state=0, checkpoint=checkpoint).fit(make_trees(12, n_nodes=6, seed=0))
-    checkpoint.write_bytes(checkpoint.read_bytes()[:-50])
-    assert is_checkpoint(checkpoint)
-    result = run("fit", data, "--out", tmp_path / "m", "--epochs", "1", "--checkpoint", checkpoint, "--fresh")
+    checkpoint, graphs = tmp_path / "c", make_trees(12, n_nodes=6, seed=0)
+    StructuralClassifier("low", training={"epochs": 1}, random_state=0, checkpoint=checkpoint).fit(graphs)
+    files = checkpoint_files(checkpoint)
+    assert [file.name for file in files] == ["c.0", "c.0.1"]
+    for file in files:
+        file.write_bytes(file.read_bytes()[:-50])
+        assert is_checkpoint(file)
+    result = run("fit", data, "--out", tmp_path / "m", *QUICK, "--checkpoint", checkpoint, "--fresh")
     assert result.exit_code == 0, result.output
-    assert not checkpoint.exists()
+    assert checkpoint_files(checkpoint) == []
 
 
 def test_the_checkpoint_that_a_model_names_is_not_obeyed(model, tmp_path):
@@ -150,7 +161,7 @@ def test_the_checkpoint_that_a_model_names_is_not_obeyed(model, tmp_path):
     (tmp_path / "hostile" / "config.json").write_text(json.dumps(config))
     loaded = StructuralClassifier.load(tmp_path / "hostile")
     assert loaded.checkpoint is None
-    loaded.set_params(max_epochs=1).fit(make_trees(12, n_nodes=6, seed=0))
+    loaded.set_params(training={"epochs": 1}).fit(make_trees(12, n_nodes=6, seed=0))
     assert not (tmp_path / "thesis.tex").exists()
 
 
@@ -163,17 +174,17 @@ def test_a_model_that_cannot_be_saved_can_be_saved_elsewhere_without_training_ag
 
     checkpoint = tmp_path / "m.checkpoint"
     with monkeypatch.context() as patch:
-        patch.setattr("phist.training.model_folder.save", full)
-        result = run("fit", data, "--out", tmp_path / "m", "--epochs", "2")
+        patch.setattr("phist.estimators.model_folder.save", full)
+        result = run("fit", data, "--out", tmp_path / "m", *QUICK)
     assert result.exit_code == 2
     assert "No space left on device; free some space" in result.stderr
     assert f"phist fit {data} --out ELSEWHERE --checkpoint {checkpoint}" in result.stderr
     assert not (tmp_path / "m").exists()
 
     monkeypatch.setattr("phist.training.loop.Trainer.run_epoch", None)  # nothing is trained any more
-    result = run("fit", data, "--out", tmp_path / "elsewhere", "--epochs", "2", "--checkpoint", checkpoint)
+    result = run("fit", data, "--out", tmp_path / "elsewhere", *QUICK, "--checkpoint", checkpoint)
     assert result.exit_code == 0, result.output
-    assert len(StructuralClassifier.load(tmp_path / "elsewhere").history_.epochs) == 2
+    assert len((tmp_path / "elsewhere" / "history.jsonl").read_text().splitlines()) == 1
 
 
 def test_a_disk_that_gets_full_in_training_is_one_line(data, tmp_path):
@@ -184,7 +195,7 @@ checks._PROBE = 10
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 from phist.cli.app import main; main()
 """
-    arguments = ["fit", data, "--out", tmp_path / "m", "--epochs", "1", "--engine", "reference"]
+    arguments = ["fit", data, "--out", tmp_path / "m", *QUICK, "--engine", "reference"]
     result = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True)
     assert result.returncode == 2
     progress, message = result.stderr.splitlines()
@@ -308,7 +319,7 @@ def test_a_terminal_that_cannot_show_a_label_causes_no_traceback(tmp_path, encod
 
 def test_tables_are_the_same_on_every_terminal(run, tmp_path):
     data = save_labelled(tmp_path / "d.jsonl", "дерево")
-    assert run("fit", data, "--out", tmp_path / "m", "--epochs", "1", "--test-fraction", "0").exit_code == 0
+    assert run("fit", data, "--out", tmp_path / "m", *QUICK).exit_code == 0
     result = phist(f"predict {tmp_path / 'm'} {data}", env={**os.environ, "PYTHONIOENCODING": "ascii"}, encoding="utf-8")
     assert "p(дерево)" in result.stdout
 

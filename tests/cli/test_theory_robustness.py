@@ -75,7 +75,7 @@ def test_directed_graphs_have_no_bands_but_shifts(run, save_jsonl, tmp_path):
     graphs = make_trees(12, n_nodes=8, seed=0)
     data = save_jsonl(tmp_path / "arcs.jsonl", graphs)
     directed = read_graphs(data, directed="keep")
-    classifier = StructuralClassifier(max_epochs=1, random_state=0, network={"operator": "random-walk"}).fit(directed)
+    classifier = StructuralClassifier("low", training={"epochs": 1}, random_state=0).fit(directed)
     classifier.save(tmp_path / "model")
     result = run("theory", "robustness", tmp_path / "model", data, *QUICK, "--out", tmp_path / "picture.png")
     assert result.exit_code == 0, result.output

@@ -98,15 +98,15 @@ def test_another_reason_is_told_of_too(graphs):
 @pytest.mark.parametrize("options", [{"aggregation": "max"}, {"convolution": "gin"}])
 def test_model_that_is_trained_and_used_says_once_that_it_falls_back(options):
     labelled = make_planted_partitions(8, n_nodes=12, seed=0)
-    shape = {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 4, "batch_size": 4}
-    model = StructuralClassifier(max_epochs=2, random_state=0, progress=False, network=options, **shape)
+    network = {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 4, **options}
+    training = {"epochs": 2, "batch_size": 4}
+    model = StructuralClassifier(preset="MUTAG", random_state=0, progress=False, network=network, training=training)
     with warnings.catch_warnings(record=True) as notices:
         warnings.simplefilter("always")
         model.fit(labelled, labelled.labels)
         model.predict(labelled)
         model.transform(labelled)
     assert [notice.category for notice in notices] == [EngineNotice]
-    assert model.engine_ == "reference"
 
 
 def test_what_falls_back_is_computed_by_the_reference(graphs):

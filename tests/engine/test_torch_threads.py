@@ -32,9 +32,8 @@ def two_threads():
 
 
 def small(seed=0, **given):
-    return StructuralClassifier(
-        max_epochs=1, channels=(4, 6), bins=4, roots=6, realizations=2, random_state=seed, progress=False, **given
-    )
+    network = {"channels": (4, 6), "bins": 4, "roots": 6}
+    return StructuralClassifier(preset="MUTAG", network=network, training={"epochs": 1}, random_state=seed, progress=False, **given)
 
 
 # Generators -----------------------------------------------------------------------------------------------------------

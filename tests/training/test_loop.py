@@ -204,8 +204,8 @@ def test_divergence_is_an_error_that_keeps_the_last_finite_weights(engine, valid
 
 def test_a_learning_rate_far_too_high_is_an_error_not_a_model():
     model = StructuralClassifier(
-        max_epochs=40, learning_rate=1e30, random_state=0, channels=(4, 6), bins=4, roots=6, progress=False,
-        training={"gradient_clip": None, "warmup": 0, "schedule": "constant"},
+        preset="MUTAG", random_state=0, network={"channels": (4, 6), "bins": 4, "roots": 6}, progress=False,
+        training={"epochs": 40, "learning_rate": 1e30, "gradient_clip": None, "warmup": 0, "schedule": "constant"},
     )  # fmt: skip
     with pytest.raises(DivergenceError, match="lower learning_rate"):
         model.fit(make_planted_partitions(24, n_nodes=12, seed=0))

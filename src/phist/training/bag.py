@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.errors import ModelFileError
-from phist.training.checkpoint import State, load_snapshot, save_snapshot
+from phist.training.checkpoint import State, fits_network, load_snapshot, save_snapshot
 from phist.training.history import Ending
 from phist.training.loop import Trainer, copy_state
 from phist.training.progress import TrainingProgress
@@ -103,7 +103,7 @@ class BagTraining:
     def _train_until(self, number: int, end: int, bar: TrainingProgress) -> State:
         trainer, snapshot = self.trainers[number], self._file(number, end)
         known = None if snapshot is None or len(trainer.history.epochs) < end else load_snapshot(snapshot, self.run)
-        if known is not None:
+        if known is not None and fits_network(known, trainer.network):
             return known
         if len(trainer.history.epochs) > end:
             raise ModelFileError(f"{snapshot} is missing or damaged; remove the checkpoint's other files too, to start afresh")

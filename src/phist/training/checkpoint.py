@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, nn
 
 from phist.checks import text_value
 from phist.errors import ModelFileError, OutputError, brief
@@ -110,8 +110,14 @@ def load_snapshot(path: str | Path, run: str) -> State | None:
             if json.loads(file.metadata()["phist"]).get("run") != run:
                 return None
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # safe_open is not a mapping
-    except (OSError, SafetensorError, ValueError):
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError, MemoryError):
         return None
+
+
+def fits_network(state: State, network: nn.Module) -> bool:
+    """Whether ``network`` can take these weights: all of its own, finite, and of their shapes."""
+    own = network.state_dict()
+    return state.keys() == own.keys() and all(_fits(state[name], own[name]) for name in own)
 
 
 def checkpoint_files(path: str | Path) -> list[Path]:

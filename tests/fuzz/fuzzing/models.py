@@ -8,6 +8,7 @@ import struct
 import tempfile
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -17,44 +18,52 @@ from fuzzing.mutation import as_json, mutate_bytes, mutate_value
 from phist import as_graphset
 
 SETTINGS = {
-    "orders": (2, 2),
-    "channels": (3, 3),
-    "bins": 3,
-    "roots": 2,
-    "realizations": 2,
+    "network": {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 2},
+    "training": {"epochs": 3, "restarts": 1},
     "engine": "reference",
     "random_state": 0,
+    "progress": False,
 }
-HEADS = {"linear": {}, "forest": {"head": "forest"}, "kernel": {"head": "kernel"}}
+MODELS = ("ensemble", "heads", "embedder")
+CHECKPOINTS = {"bag": {"effort": "low", "members": "network"}, "preset": {"preset": "MUTAG"}}
 
 
 def fuzz_model(random, folder):
-    from phist import StructuralClassifier
+    from phist.estimators import load_estimator
 
     place = folder / "model"
-    shutil.copytree(_saved_models() / random.choice(sorted(HEADS)), place)
+    shutil.copytree(_saved_models() / random.choice(MODELS), place)
     files = [file for file in sorted(place.iterdir()) if file.suffix != ".md"]
     for file in random.sample(files, random.choice((1, 1, 2))):
         _change_file(random, file)
 
     def use():
-        model = StructuralClassifier.load(place)
-        answer = model.predict_proba(_graphs())
-        if answer.shape != (len(_graphs()), len(model.classes_)) or not np.isfinite(answer).all():
-            raise Violation(f"probabilities of shape {answer.shape} that are not finite")
+        model = load_estimator(place)
+        if hasattr(model, "predict_proba"):
+            _check_finite(model.predict_proba(_graphs()), len(model.classes_))
+        if hasattr(model, "out_of_fold_"):
+            model.predict_set(_graphs())
+        if hasattr(model, "neighbours_"):
+            model.similar(_graphs())
+        _check_finite(model.transform(_graphs()), len(model.get_feature_names_out()))
 
     return use
 
 
+def _check_finite(answer, columns):
+    if answer.shape != (len(_graphs()), columns) or not np.isfinite(answer).all():
+        raise Violation(f"an answer of shape {answer.shape} that is not finite, or not of {columns} columns")
+
+
 def fuzz_checkpoint(random, folder):
-    place = folder / "run.safetensors"
-    shutil.copyfile(_saved_models() / "run.safetensors", place)
-    _change_file(random, place)
+    name = random.choice(sorted(CHECKPOINTS))
+    for file in _saved_models().glob(f"{name}.safetensors*"):
+        shutil.copyfile(file, folder / file.name)
+    _change_file(random, random.choice(sorted(folder.glob(f"{name}.safetensors*"))))
 
     def resume():
-        model = _classifier(max_epochs=2, checkpoint=place).fit(_graphs())
-        if not np.isfinite(model.predict_proba(_graphs())).all():
-            raise Violation("a model that answers with what is not finite")
+        model = _classifier(**CHECKPOINTS[name], checkpoint=folder / f"{name}.safetensors").fit(_graphs())
+        _check_finite(model.predict_proba(_graphs()), len(model.classes_))
 
     return resume
 
@@ -97,17 +106,37 @@ def _graphs():
 def _classifier(**settings):
     from phist import StructuralClassifier
 
-    return StructuralClassifier(**{**SETTINGS, "max_epochs": 1, "validation_fraction": 0.25, "progress": False, **settings})
+    return StructuralClassifier(**{**SETTINGS, **settings})
 
 
 @functools.cache
 def _saved_models():
-    """A folder with a model for every head, and a checkpoint; made once per process."""
+    """A folder with models that hold every kind of file, and with checkpoints after two of three epochs; made once."""
+    from phist import StructuralEmbedder
+
     place = _temporary_folder()
-    for name, settings in HEADS.items():
-        _classifier(**settings).fit(_graphs()).save(place / name)
-    _classifier(checkpoint=place / "run.safetensors").fit(_graphs())
+    _classifier(effort="low").fit(_graphs()).save(place / "ensemble")
+    _classifier(preset="MUTAG", heads=("linear", "forest", "kernel")).fit(_graphs()).save(place / "heads")
+    StructuralEmbedder(**SETTINGS).fit(_graphs()).save(place / "embedder")
+    for name, settings in CHECKPOINTS.items():
+        _save_checkpoint(place / f"{name}.safetensors", settings)
     return place
+
+
+def _save_checkpoint(place, settings):
+    """What a fit leaves that is interrupted in its last epoch, the weights at the end of its first cycle among it."""
+    from phist.training.loop import Trainer
+
+    run_epoch = Trainer.run_epoch
+
+    def interrupted(trainer):
+        if len(trainer.history.epochs) == 2:
+            raise KeyboardInterrupt
+        return run_epoch(trainer)
+
+    with mock.patch.object(Trainer, "run_epoch", interrupted), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _classifier(**settings, checkpoint=place).fit(_graphs())
 
 
 @functools.cache
