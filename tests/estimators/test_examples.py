@@ -20,7 +20,8 @@ def weights_of(**given):
 
 
 def small(**given):
-    return StructuralClassifier(max_epochs=2, channels=(4, 6), bins=4, roots=6, random_state=0, progress=False, **given)
+    network, training = {"channels": (4, 6), "bins": 4, "roots": 6}, {"epochs": 2, "batch_size": 1}
+    return StructuralClassifier("low", network=network, training=training, random_state=0, progress=False, **given)
 
 
 def test_continuous_values_are_no_labels():
@@ -57,7 +58,7 @@ def test_product_of_extreme_weights_stays_finite():
 
 def test_class_of_weight_zero_does_not_spoil_the_model():
     for seed in range(3):
-        model = small(class_weight={"planted": 0.0}, batch_size=1).set_params(random_state=seed).fit(GRAPHS)
+        model = small(class_weight={"planted": 0.0}).set_params(random_state=seed).fit(GRAPHS)
         assert np.isfinite(model.predict_proba(GRAPHS)).all()
 
 

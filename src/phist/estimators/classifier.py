@@ -263,7 +263,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each graph."""
-        classes: Array = self.classes_[self.predict_proba(X).argmax(1)]
+        most_probable = self.predict_proba(X).argmax(1)
+        classes: Array = self.classes_[most_probable]
         return classes
 
     def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> list[list[Any]]:

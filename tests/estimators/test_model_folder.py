@@ -1,0 +1,116 @@
+"""A model on disk: it comes back as it was, and what is no model is refused before anything is computed."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from phist import StructuralClassifier, StructuralEmbedder, load_estimator
+from phist.errors import ModelFileError
+from phist.graphs.generate import make_planted_partitions
+
+GRAPHS = make_planted_partitions(30, n_nodes=12, seed=0)
+SETTINGS = {"network": {"channels": (3, 4), "bins": 3, "roots": 4}, "training": {"epochs": 1}, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return StructuralClassifier("low", heads=("linear", "forest", "kernel"), **SETTINGS).fit(GRAPHS)
+
+
+@pytest.fixture
+def folder(model, tmp_path):
+    model.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def change_config(folder, change):
+    config = json.loads((folder / "config.json").read_text())
+    change(config)
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def test_a_model_comes_back_as_it_was(model, folder):
+    again = load_estimator(folder)
+    np.testing.assert_array_equal(again.predict_proba(GRAPHS), model.predict_proba(GRAPHS))
+    np.testing.assert_array_equal(again.transform(GRAPHS), model.transform(GRAPHS))
+    assert again.predict_set(GRAPHS) == model.predict_set(GRAPHS)
+    assert again.similar(GRAPHS[:3], 2) == model.similar(GRAPHS[:3], 2)
+    assert again.flags(GRAPHS) == [["look-alike"]] * 30
+
+
+def test_an_embedder_comes_back_as_it_was(tmp_path):
+    embedder = StructuralEmbedder(**SETTINGS).fit(GRAPHS)
+    embedder.save(tmp_path / "embedder")
+    np.testing.assert_array_equal(load_estimator(tmp_path / "embedder").transform(GRAPHS), embedder.transform(GRAPHS))
+
+
+def test_the_card_and_the_report_tell_how_good_it_is(model, folder):
+    assert model.report_.verdict in (folder / "card.md").read_text()
+    assert json.loads((folder / "report.json").read_text())["verdict"] == model.report_.verdict
+
+
+def test_a_model_of_another_kind_is_named(folder):
+    with pytest.raises(ModelFileError, match="holds a classifier"):
+        StructuralEmbedder.load(folder)
+
+
+@pytest.mark.parametrize(("version", "advice"), [(1, "fit it again"), (99, "update phist")])
+def test_another_format_says_what_to_do(folder, version, advice):
+    change_config(folder, lambda config: config.update(version=version))
+    with pytest.raises(ModelFileError, match=advice):
+        StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize("file", ["config.json", "network.safetensors", "colours.safetensors", "training.safetensors"])
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes()[:50])])
+def test_missing_and_damaged_files_are_named(folder, file, damage):
+    damage(folder / file)
+    with pytest.raises(ModelFileError, match=file.partition(".")[0]):
+        StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda config: config.update(files=["../elsewhere"]),
+        lambda config: config.update(files=7),
+        lambda config: config.update(settings=[]),
+        lambda config: config["settings"].pop("ensemble"),
+        lambda config: config["settings"].update(seed="x"),
+        lambda config: config["settings"].update(classes=["only"]),
+        lambda config: config["settings"].update(reading=None),
+        lambda config: config["settings"]["parameters"].update(effort="much"),
+        lambda config: config["settings"]["parameters"].update(colour=3),
+        lambda config: config["settings"]["ensemble"].update(temperature="hot"),
+        lambda config: config["settings"]["ensemble"].update(members=[]),
+        lambda config: config["settings"]["ensemble"]["members"][0].update(kind="friend"),
+        lambda config: config["settings"]["ensemble"]["candidates"][0].update(weight=-1.0),
+    ],
+)
+def test_settings_that_describe_no_model_are_refused(folder, change):
+    change_config(folder, change)
+    with pytest.raises(ModelFileError):
+        StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize("file", ["network", "colours", "profiles", "calibration", "neighbours"])
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda array: array[:0], lambda array: array.astype(np.int8), lambda array: np.full_like(array, np.nan)],
+    ids=["empty", "other kind", "not a number"],
+)
+def test_arrays_that_do_not_fit_are_refused(folder, file, spoil):
+    path = folder / f"{file}.safetensors"
+    arrays = load_file(path)
+    name = next(name for name, array in sorted(arrays.items()) if array.ndim and array.dtype.kind == "f")
+    save_file({**arrays, name: spoil(arrays[name])}, path)
+    with pytest.raises(ModelFileError):
+        StructuralClassifier.load(folder)
+
+
+def test_hashes_that_are_none_are_refused(folder):
+    save_file({"hashes": np.zeros(3, np.float32)}, folder / "training.safetensors")
+    with pytest.raises(ModelFileError, match="hashes"):
+        StructuralClassifier.load(folder)
