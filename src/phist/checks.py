@@ -12,7 +12,7 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
     >>> whole_number("bins", 8, least=1)
     8
     """
-    number = int(value) if isinstance(value, Integral) and type(value) is not bool else None
+    number = None if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
     if number is None or number < least or (most is not None and number > most):
         upper = "" if most is None else f" and at most {most:,}"
         raise ConfigError(f"{name}={shown(value)} was given; a whole number of at least {least:,}{upper} is needed")
@@ -50,6 +50,6 @@ def text_value(name: str, value: object) -> str:
 def _as_float(value: object) -> float:
     """NaN for what is no number, and for a whole number that no float can hold."""
     try:
-        return float(value) if isinstance(value, Real) and type(value) is not bool else math.nan
+        return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     except OverflowError:
         return math.nan

@@ -71,7 +71,7 @@ class _CheckedFiles(IndexDataCacheFile):
         return _read_checked(self._data_path(name)) is not None  # type: ignore[no-untyped-call]
 
     def _write(self, path: str, content: bytes) -> None:
-        with self._open_for_write(path) as file:  # type: ignore[no-untyped-call]
+        with self._open_for_write(path) as file:
             file.write(sha256(content).digest() + content)
 
 
