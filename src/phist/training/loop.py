@@ -128,7 +128,7 @@ class Trainer:
         number = len(self.history.epochs)
         losses, hits = self._train(number)
         try:
-            validation_loss, validation_accuracy = self._validate()
+            validation_loss, validation_accuracy = self._validate(number)
         except DivergenceError:
             losses, validation_loss = math.nan, None
         if not math.isfinite(losses) or first_non_finite(self.network.state_dict()) is not None:
@@ -176,7 +176,7 @@ class Trainer:
         loss, hits = self.computation.train(course, self.optimizer, self.config.gradient_clip)
         return loss / len(course.graphs), hits / len(course.graphs)
 
-    def _validate(self) -> tuple[float | None, float | None]:
+    def _validate(self, number: int) -> tuple[float | None, float | None]:
         if self.validation is None or self.validation_computation is None:
             return None, None
         examples, config = self.validation, self.config
