@@ -53,7 +53,7 @@ def test_fit_ends_with_the_verdict_and_the_accuracy_on_graphs_kept_apart(run, da
 
 def test_fit_saves_a_model_with_its_card_and_leaves_no_checkpoint(run, data, tmp_path):
     run("fit", data, "--out", tmp_path / "model", *QUICK, "--test-fraction", "0.25", "--members", "network")
-    files = {"calibration.safetensors", "neighbours.safetensors", "network.safetensors"}
+    files = {"calibration.safetensors", "neighbours.safetensors", "network.safetensors", "training.safetensors"}
     files |= {"config.json", "card.md", "history.jsonl", "report.json"}
     assert {path.name for path in (tmp_path / "model").iterdir()} == files
     assert "held-out accuracy" in (tmp_path / "model" / "card.md").read_text()

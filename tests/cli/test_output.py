@@ -219,7 +219,7 @@ def test_dates_as_labels_are_said_before_training(refused, tmp_path):
     tables.write_table(arrow.table({"graph": [str(n) for n in range(20)], "label": days}), tmp_path / "labels.parquet")
     (tmp_path / "graphs.jsonl").write_text("".join(json.dumps({"id": str(n), "edges": [[0, 1]]}) + "\n" for n in range(20)))
     arguments = ("fit", tmp_path / "graphs.jsonl", "--labels", tmp_path / "labels.parquet", "--out", tmp_path / "m")
-    assert "(date) cannot be saved" in refused(*arguments)
+    assert "cast it to numbers or text" in refused(*arguments)
 
 
 # Files -----------------------------------------------------------------------------------------------------------------

@@ -6,14 +6,16 @@ import os
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from phist import StructuralClassifier
 from phist.errors import ConfigError, ModelFileError
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
 from phist.nn.sampling import RootSampler
-from phist.training.checkpoint import FORMAT, load_checkpoint
+from phist.training.checkpoint import FORMAT, load_checkpoint, load_snapshot, save_snapshot
 from phist.training.config import TrainingConfig
 from phist.training.history import Epoch, History
 from phist.training.loop import Examples, fit_network
@@ -179,3 +181,27 @@ def test_a_history_larger_than_any_is_refused_unread(tmp_path):
         file.truncate(1 << 33)
     with pytest.raises(ModelFileError, match="at most 256 MB"):
         History.read(tmp_path / "history.jsonl", 0, "finished")
+
+
+# Weights at the end of a cycle ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda weights: {**weights, "head.bias": torch.full_like(weights["head.bias"], float("nan"))},
+        lambda weights: {**weights, "head.bias": torch.zeros(7)},
+        lambda weights: {**weights, "more": torch.zeros(1)},
+        lambda weights: {name: tensor for name, tensor in weights.items() if name != "head.bias"},
+    ],
+)
+def test_weights_of_a_cycle_that_do_not_fit_are_not_taken(tmp_path, damage):
+    graphs = make_planted_partitions(10, n_nodes=8, seed=0)
+    settings = {"network": {"channels": (2, 3), "bins": 2, "roots": 3}, "training": {"epochs": 1}, "members": "network"}
+    model = StructuralClassifier("low", random_state=0, checkpoint=tmp_path / "run", progress=False, **settings).fit(graphs)
+    expected = model.predict_proba(graphs)
+    file = tmp_path / "run.0.1"
+    with safe_open(file, "pt") as saved:
+        run = json.loads(saved.metadata()["phist"])["run"]
+    save_snapshot(file, damage(load_snapshot(file, run)), run)
+    np.testing.assert_array_equal(model.fit(graphs).predict_proba(graphs), expected)
