@@ -23,9 +23,8 @@ def graphs():
 
 def products(counts):
     """Inner products of counts, by dictionaries."""
-    rows = [
-        dict(zip(counts.keys[a:b].tolist(), counts.counts[a:b].tolist(), strict=True)) for a, b in zip(counts.ptr, counts.ptr[1:], strict=False)
-    ]
+    cuts = zip(counts.ptr, counts.ptr[1:], strict=False)
+    rows = [dict(zip(counts.keys[a:b].tolist(), counts.counts[a:b].tolist(), strict=True)) for a, b in cuts]
     return np.array([[sum(value * other.get(key, 0) for key, value in row.items()) for other in rows] for row in rows])
 
 
