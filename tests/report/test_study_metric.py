@@ -12,10 +12,10 @@ from phist.report.differences import compare, difference_table
 from phist.report.html import make_report
 from phist.report.payload import make_payload
 from phist.report.ranks import rank_methods
-from phist.report.render import to_text
+from phist.report.render import render, to_text
 from phist.report.study import load_study, make_study, named_metric
 from phist.report.summary import summary_markdown
-from phist.report.tables import main_table
+from phist.report.tables import leave_out_unmeasured, main_table
 
 
 def outcome(scores, truth):
@@ -127,3 +127,10 @@ def test_studies_of_different_metrics_ask_for_a_choice(tmp_path):
 def test_an_unknown_metric_is_refused():
     with pytest.raises(ConfigError, match="roc-auc"):
         make_study(make_records([18]), metric="f1")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex"])
+def test_a_method_that_was_published_on_other_datasets_only_has_no_published_row(form):
+    table = leave_out_unmeasured(main_table(make_study(make_records([18] * 10, method="wl-subtree", dataset="COX2"))))
+    before_legend = render(table, form).partition("Measured:")[0]
+    assert "wl-subtree" in before_legend and "published" not in before_legend

@@ -38,7 +38,7 @@ def to_text(table: Table) -> str:
         lines.append([])
         for row in rows:
             lines.append([row.label, *(entry_text(entry) + ("*" if entry.best else "") for entry in row.entries)])
-            if row.published:
+            if _is_published(row):
                 lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
     widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
     body = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
@@ -58,7 +58,7 @@ def to_markdown(table: Table) -> str:
             cells = [_markdown_entry(entry, row) for entry in row.entries]
             lines.append(f"| {_markdown(row.label)} | {' | '.join(cells)} |")
     remarks = [_markdown(text) for text in (*_notes(table), *table.legend)]
-    italics = ["In italics: published.", ""] if any(row.published for row in table.rows) else []
+    italics = ["In italics: published.", ""] if any(map(_is_published, table.rows)) else []
     return "\n".join([*lines, "", *italics, *(f"- {text}" for text in remarks)]) + "\n"
 
 
@@ -71,7 +71,7 @@ def to_latex(table: Table) -> str:
             cells = [_latex(entry_text(entry)) for entry in row.entries]
             cells = [rf"\textbf{{{cell}}}" if entry.best else cell for cell, entry in zip(cells, row.entries, strict=True)]
             lines.append(" & ".join([_latex(row.label), *cells]) + r" \\")
-            if row.published:
+            if _is_published(row):
                 lines.append(_latex_line([r"published", *(figure_text(entry.published) for entry in row.entries)]))
     notes = [rf"\par\footnotesize {_latex(text)}" for text in (*_notes(table), *table.legend)]
     return "\n".join([f"% {table.title}", *lines, r"\bottomrule", r"\end{tabular}", *notes]) + "\n"
@@ -115,6 +115,11 @@ def _groups(table: Table) -> list[list[Row]]:
     if not table.grouped:
         return [list(table.rows)]
     return [list(rows) for _, rows in groupby(table.rows, key=lambda row: row.family)]
+
+
+def _is_published(row: Row) -> bool:
+    """Whether anything of a row was published, on these datasets."""
+    return row.published is not None and any(entry.published for entry in row.entries)
 
 
 def _aligned(line: list[str], widths: list[int]) -> list[str]:
