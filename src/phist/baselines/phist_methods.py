@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from phist.baselines.forests import accuracy_of
 from phist.baselines.method import Account, Method, Task
-from phist.errors import ModelFileError
+from phist.errors import ConfigError, ModelFileError
 
 if TYPE_CHECKING:
     from phist.estimators import StructuralClassifier
@@ -48,13 +48,21 @@ class PhistMethod(Method):
         parameters = self.parameters(task)
         checkpoint = self._checkpoint(task, parameters)
         self.earlier_seconds = _seconds_in(checkpoint)
+        self._model = StructuralClassifier(**parameters, random_state=task.seed, progress=None, checkpoint=checkpoint)
         with _torch_threads(task.threads):
-            self._model = StructuralClassifier(**parameters, random_state=task.seed, progress=None, checkpoint=checkpoint)
-            self._model.fit(task.graphs[task.training], task.labels_of(task.training), **self._further(task))
+            try:
+                self._fit_model(task)
+            except (ModelFileError, ConfigError):
+                if not _remove(checkpoint):
+                    raise
+                self.earlier_seconds = 0.0  # what was there is damaged, or from before the defaults were changed
+                self._fit_model(task)
             self.account = self._account(task)
-        for file in _files_of(checkpoint):
-            file.unlink(missing_ok=True)
+        _remove(checkpoint)
         return self
+
+    def _fit_model(self, task: Task) -> None:
+        self._model.fit(task.graphs[task.training], task.labels_of(task.training), **self._further(task))
 
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """With a column for every class, those that are missing in training included."""
@@ -214,6 +222,14 @@ def _writable(folder: Path) -> Path | None:
 
 def _files_of(checkpoint: Path | None) -> list[Path]:
     return [] if checkpoint is None else sorted(checkpoint.parent.glob(f"{checkpoint.name}*"))
+
+
+def _remove(checkpoint: Path | None) -> bool:
+    """Delete the files of a checkpoint; true if there were any."""
+    files = _files_of(checkpoint)
+    for file in files:
+        file.unlink(missing_ok=True)
+    return bool(files)
 
 
 def _seconds_in(checkpoint: Path | None) -> float:

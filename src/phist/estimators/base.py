@@ -1,6 +1,7 @@
 """What the classifier and the embedder share: parameters, use and files."""
 
 import json
+from os import PathLike
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -11,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from phist.engine.choice import Engine
-from phist.errors import ConfigError, GraphInputError, ModelFileError, check_choice
+from phist.errors import ConfigError, GraphInputError, ModelFileError, check_choice, shown
 from phist.estimators.examples import Array
 from phist.estimators.members.network import Network
 from phist.estimators.model_folder import SavedModel, load_model
@@ -36,6 +37,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     training: TrainingSettings
     engine: str
     inference: Inference
+    checkpoint: str | Path | None
     progress: bool | None
     random_state: Any
 
@@ -43,7 +45,9 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         check_choice("engine", self.engine, get_args(Engine))
         check_choice("inference", self.inference, get_args(Inference))
         if not isinstance(self.preset, str):
-            raise ConfigError(f"preset={self.preset!r:.100} was given; 'auto' or the name of a dataset is needed")
+            raise ConfigError(f"preset={shown(self.preset)} was given; 'auto' or the name of a dataset is needed")
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | PathLike):
+            raise ConfigError(f"checkpoint={shown(self.checkpoint)} was given; the path of a file is needed, or None")
 
     def check_parameters(self) -> None:
         """Raise a `ConfigError` for a parameter that `fit` would refuse."""

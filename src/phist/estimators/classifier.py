@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from phist.checks import finite_number
 from phist.errors import ConfigError, ModelFileError, check_choice
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
@@ -30,7 +31,7 @@ from phist.estimators.neighbours import Neighbours
 from phist.estimators.parts import Parts, cut_parts
 from phist.estimators.reading import Reading
 from phist.estimators.report import make_report
-from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
+from phist.estimators.settings import NetworkSettings, TrainingSettings, check_ensemble_training, choose_names, draw_seed, resolve
 from phist.graphs.checkup import Checkup
 from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
@@ -150,24 +151,19 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("effort", self.effort, get_args(EffortName))
-        for name in self._chosen_members():
-            check_choice("members", name, MEMBERS)
-        for name in self._chosen_heads(tuple(HEADS)):
-            check_choice("heads", name, HEADS)
-        resolve(make_preset(self.preset), self.network, self.training)
-        budget = self.time_budget
-        if budget is not None and not (isinstance(budget, int | float) and budget > 0):
-            raise ConfigError(f"time_budget={budget!r:.50} was given; a number of seconds above 0 is needed, or None")
+        self._chosen_members()
+        self._chosen_heads(tuple(HEADS))
+        preset = resolve(make_preset(self.preset), self.network, self.training)
+        if self.time_budget is not None:
+            finite_number("time_budget", self.time_budget, least=0, above=True)
+        if self.preset == "auto":
+            check_ensemble_training(preset.training)
 
     def _chosen_members(self) -> tuple[str, ...]:
-        if self.members == "all":
-            return tuple(MEMBERS)
-        return (self.members,) if isinstance(self.members, str) else tuple(self.members)
+        return choose_names("members", self.members, "all", tuple(MEMBERS), tuple(MEMBERS))
 
     def _chosen_heads(self, default: tuple[str, ...]) -> tuple[str, ...]:
-        if self.heads == "auto":
-            return default
-        return (self.heads,) if isinstance(self.heads, str) else tuple(self.heads)
+        return choose_names("heads", self.heads, "auto", default, tuple(HEADS))
 
     def _fit_ensemble(self, examples: Examples, begin: float) -> None:
         effort = plan_effort(self.effort, examples.graphs)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from phist.errors import ModelFileError
+from phist.errors import GraphInputError, ModelFileError
 from phist.estimators.combining import at_temperature, log_loss_of, mixture, temper, weigh
 from phist.estimators.members import MEMBERS
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
@@ -100,6 +100,7 @@ def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, P
     Returns:
         The ensemble, and the probabilities of the graphs in ``lesson.parts.asked`` by fits that had not seen them.
     """
+    _check_weights(lesson)
     asked, targets = lesson.parts.asked, lesson.examples.targets[lesson.parts.asked]
     tempered: dict[str, Probabilities] = {}
     warmth: dict[str, float] = {}
@@ -125,3 +126,12 @@ def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, P
     for member in members:
         member.keep([name.partition("/")[2] for name in weights if name.partition("/")[0] == member.label])
     return Ensemble(list(members), candidates, temperature), combined
+
+
+def _check_weights(lesson: Lesson) -> None:
+    for part in range(lesson.parts.held_out):
+        if not lesson.examples.weights[lesson.parts.training(part)].any():
+            raise GraphInputError(
+                "all graphs with a positive weight are in one part, and nothing is left to learn from without it; "
+                "give more graphs a positive weight"
+            )

@@ -36,7 +36,8 @@ class Neighbours:
         scale = np.where(spread > 0, spread, np.float32(1))
         rows = (embeddings - centre) / scale
         dimensions = min(DIMENSIONS, *rows.shape)
-        axes = PCA(dimensions, svd_solver="randomized", random_state=seed).fit(rows).components_.astype(np.float32)
+        with np.errstate(invalid="ignore"):  # shares of a variance of zero, where all graphs look the same; nobody asks for them
+            axes = PCA(dimensions, svd_solver="randomized", random_state=seed).fit(rows).components_.astype(np.float32)
         return cls(centre, scale, axes, (rows @ axes.T).astype(np.float32))
 
     def nearest(self, embeddings: NDArray[np.float32], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, check_choice, shown
 from phist.nn.config import NetworkConfig
 from phist.nn.sampling import RootSampler
 from phist.training.config import TrainingConfig
@@ -30,7 +30,7 @@ def _resolve_network(chosen: NetworkConfig, given: NetworkSettings) -> NetworkCo
         roots = fields.pop("roots")
         fields["sampler"] = RootSampler("all") if roots == "all" else RootSampler(count=roots)
     elif isinstance(fields.get("sampler"), Mapping):  # as a saved model has it
-        fields["sampler"] = RootSampler(**fields["sampler"])
+        fields["sampler"] = _sampler(fields["sampler"])
     network: NetworkConfig = _replaced("network", "NetworkConfig", chosen, fields)
     return network
 
@@ -43,6 +43,34 @@ def _resolve_training(chosen: TrainingConfig, given: TrainingSettings) -> Traini
         fields.setdefault("selection", "validation-loss")
     training: TrainingConfig = _replaced("training", "TrainingConfig", chosen, fields)
     return training
+
+
+def _sampler(fields: Mapping[str, Any]) -> RootSampler:
+    sampler: RootSampler = _replaced("sampler", "RootSampler", RootSampler(), fields)
+    return sampler
+
+
+def choose_names(name: str, given: Any, word: str, meant: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that a user chose from ``known``, each once; ``word`` stands for those that are ``meant``."""
+    if isinstance(given, str) and given == word:
+        return meant
+    chosen = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, tuple | list) else ()
+    if not chosen:
+        raise ConfigError(f"{name}={shown(given)} was given; {word!r}, or one or more of {', '.join(map(repr, known))} are needed")
+    for own in chosen:
+        check_choice(name, own, known)
+    return tuple(dict.fromkeys(chosen))
+
+
+def check_ensemble_training(training: TrainingConfig) -> None:
+    """Graphs left out decide when training ends; settings that would be ignored are refused."""
+    if training.selection != "last":
+        raise ConfigError(
+            f"training has selection={training.selection!r}, which only presets by name heed: leave it and patience out, "
+            "or choose a preset"
+        )
+    if training.time_budget is not None:
+        raise ConfigError(f"training has time_budget={training.time_budget}; give time_budget to the classifier itself instead")
 
 
 def draw_seed(random_state: Any) -> int:

@@ -70,8 +70,8 @@ class BagTraining:
             with TrainingProgress(self.progress, ends[-1] * len(self.trainers), len(self.trainers)) as bar:
                 for number, trainer in enumerate(self.trainers):
                     self._resume(number, trainer)
-                for end in ends:
-                    if not self._fits(end):
+                for end in self._planned_ends(bar):
+                    if self.bag.looks and not self._fits(end):
                         self.bag.ending = "time budget"
                         break
                     states = [self._train_until(number, end, bar) for number in range(len(self.trainers))]
@@ -108,7 +108,7 @@ class BagTraining:
         if len(trainer.history.epochs) > end:
             raise ModelFileError(f"{snapshot} is missing or damaged; remove the checkpoint's other files too, to start afresh")
         with trainer.computation.at_work():
-            while len(trainer.history.epochs) < self._shortened(end):
+            while len(trainer.history.epochs) < end:
                 bar.show(trainer.run_epoch())
                 if (file := self._file(number)) is not None:
                     trainer.save(file, self.run)
@@ -117,16 +117,24 @@ class BagTraining:
             save_snapshot(snapshot, state, self.run)
         return state
 
-    def _shortened(self, end: int) -> int:
-        """``end``, or in the first cycle as many epochs as all networks have time for, the schedule with them."""
-        first = self.trainers[0]
-        config, timed = first.config, first.history.epochs
-        if self.deadline is not None and len(timed) == 1 and end == config.cycle_ends()[0] and not self._fits(end):
-            left = self.deadline - time.monotonic()
-            affordable = int((left / timed[0].seconds + 1) / len(self.trainers))
-            for trainer in self.trainers:
-                trainer.config = replace(config, epochs=max(1, min(end, affordable)), restarts=0)
-        return min(end, first.config.epochs)
+    def _planned_ends(self, bar: TrainingProgress) -> list[int]:
+        """The ends of all cycles; where time is too short for the first, one cycle of as many epochs as fit, at least one."""
+        first, ends = self.trainers[0], self.trainers[0].config.cycle_ends()
+        if self.deadline is None:
+            return ends
+        if not first.history.epochs:  # one has to be timed
+            with first.computation.at_work():
+                bar.show(first.run_epoch())
+        done = [len(trainer.history.epochs) for trainer in self.trainers]
+        if min(done) >= ends[0] or self._fits(ends[0]):
+            return ends
+        seconds = sum(trainer.history.seconds for trainer in self.trainers) / sum(done)
+        affordable = int(((self.deadline - time.monotonic()) / seconds + sum(done)) / len(done))
+        epochs = max(*done, min(ends[0], affordable))
+        for trainer in self.trainers:
+            trainer.config = replace(trainer.config, epochs=epochs, restarts=0)
+        self.bag.ending = "time budget"
+        return [epochs]
 
     def _resume(self, number: int, trainer: Trainer) -> None:
         file = self._file(number)

@@ -108,16 +108,16 @@ def _fit_weights(table: csr_array, lesson: Lesson, chosen: NDArray[np.int64], pe
     """One row of weights, the last of them the intercept, for each class against the others: (classes, columns + 1)."""
     rows, targets, counts = table[chosen], lesson.examples.targets[chosen], lesson.examples.weights[chosen]
     weights = np.zeros((lesson.n_classes, table.shape[1] + 1), np.float32)
-    if lesson.n_classes == 2 and 0 < targets.sum() < len(targets):
+    seen = np.unique(targets[counts > 0])  # a class whose graphs all have weight 0 is as good as absent
+    if lesson.n_classes == 2 and len(seen) == 2:
         own = _fit_one(rows, targets == 1, counts, penalty) / 2
         weights[1], weights[0] = own, -own
         return weights
     for number in range(lesson.n_classes):
-        is_own = targets == number
-        if is_own.any() and not is_own.all():
-            weights[number] = _fit_one(rows, is_own, counts, penalty)
+        if number in seen and len(seen) > 1:
+            weights[number] = _fit_one(rows, targets == number, counts, penalty)
         else:
-            weights[number, -1] = -_UNSEEN if is_own.any() else _UNSEEN
+            weights[number, -1] = -_UNSEEN if number in seen else _UNSEEN
     return weights
 
 
