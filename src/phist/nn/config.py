@@ -56,7 +56,7 @@ class NetworkConfig:
     node_histogram: HistogramKind = "density"  # a root's view should not depend on how much lies out of sight
     graph_histogram: HistogramKind = "count"  # the size of a graph is information
     statistics: Statistics = "joint"  # the paper
-    moments: MomentsUse = "head"  # without it, graphs whose nodes are all alike look the same (docs/theory)
+    moments: MomentsUse = "none"  # the paper; the estimators take "head", without which vertex-transitive graphs look alike
     standardize: bool = True  # without it training hardly begins (docs/decisions)
     convolution: str = "chebyshev"  # the paper
     operator: SpectralOperator = "laplacian"

@@ -84,8 +84,7 @@ def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
     if prefix == "paper":
         network, training = PAPER_NETWORK, {"batch_size": sizes.batch_size, **PAPER_TRAINING}
     else:
-        # As measured in the study: the moments that later became the default are left out.
-        network, training = {"moments": "none"}, {"batch_size": sizes.batch_size, **sizes.recipe}
+        network, training = {}, {"batch_size": sizes.batch_size, **sizes.recipe}
     return Preset(NetworkConfig(**shape, **network), TrainingConfig(**training))  # type: ignore[arg-type]
 
 
@@ -114,10 +113,10 @@ def automatic_preset(graphs: GraphSet | None, epochs: int | None = None, restart
         epochs, restarts: of the training, where they are known.
     """
     if graphs is None:
-        return Preset(NetworkConfig(), TrainingConfig())
+        return Preset(NetworkConfig(moments="head"), TrainingConfig())
     batch_size = 8 if len(graphs) < 400 else 20
     steps_per_epoch = int(np.ceil(len(graphs) / batch_size))
     fitting = int(np.clip(3600 / steps_per_epoch, 40, 150))
     operator: SpectralOperator = "random-walk" if graphs.directed else "laplacian"
     training = TrainingConfig(batch_size=batch_size, epochs=epochs or fitting, restarts=restarts)
-    return Preset(NetworkConfig(operator=operator), training)
+    return Preset(NetworkConfig(operator=operator, moments="head"), training)
