@@ -6,6 +6,7 @@ import typer
 
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
+from phist.cli.theory_expressiveness import expressiveness
 from phist.cli.theory_figures import figures
 from phist.cli.theory_robustness import robustness
 from phist.cli.theory_separate import separate
@@ -87,6 +88,7 @@ def bound(
 
 theory_app.command()(separate)
 theory_app.command()(robustness)
+theory_app.command()(expressiveness)
 theory_app.command()(figures)
 
 
