@@ -159,7 +159,7 @@ def test_profiles_refuse_options_out_of_range(options, make_fold):
 
 
 def test_spectrum_refuses_a_share_of_no_eigenvalue(make_fold):
-    with pytest.raises(ConfigError, match="positive multiples"):
+    with pytest.raises(ConfigError, match="shares"):
         LaplacianSpectrum(shares=[0.0]).fit(make_fold(make_trees(10, seed=0)))
 
 

@@ -21,7 +21,6 @@ from engine_truth import (
 
 from phist.engine import function
 from phist.engine.computation import Fused, Reference
-from phist.engine.shape import Standardizer
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 
@@ -305,34 +304,6 @@ def test_step_gives_its_memory_back(graphs, network):
     for _ in range(3):
         computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % 3, np.ones(4, np.float32))
     assert len(computation.fused._memories) == 1
-
-
-# Orders of embeddings --------------------------------------------------------------------------------------------------
-
-
-def some_standardizer(fused):
-    rng, size = np.random.default_rng(0), fused.bins * fused.width
-    return Standardizer(rng.standard_normal(size).astype(np.float32), rng.uniform(0.5, 2, size).astype(np.float32))
-
-
-def test_histograms_are_standardised_and_turned(graphs, network):
-    fused = fused_computation(network, graphs).fused
-    standardizer, channels = some_standardizer(fused), SMALL.channels[-1]
-    histograms = np.random.default_rng(1).standard_normal((3, fused.bins, fused.width)).astype(np.float32)
-    found = fused.to_torch(histograms.ravel(), standardizer).reshape(3, channels, fused.bins)
-    shift, scale = (part.reshape(fused.bins, fused.width) for part in standardizer)
-    np.testing.assert_allclose(found, ((histograms - shift) * scale)[:, :, :channels].transpose(0, 2, 1), rtol=1e-6)
-
-
-def test_slopes_go_the_same_way_back_and_padding_gets_none(graphs, network):
-    fused = fused_computation(network, graphs).fused
-    standardizer, channels = some_standardizer(fused), SMALL.channels[-1]
-    gradient = np.random.default_rng(1).standard_normal((3, channels * fused.bins)).astype(np.float32)
-    slopes = fused.from_torch(gradient, standardizer).reshape(3, fused.bins, fused.width)
-    scale = standardizer.scale.reshape(fused.bins, fused.width)[:, :channels]
-    expected = gradient.reshape(3, channels, fused.bins).transpose(0, 2, 1) * scale
-    np.testing.assert_allclose(slopes[:, :, :channels], expected, rtol=1e-6)
-    assert channels < fused.width and (slopes[:, :, channels:] == 0).all()
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from phist.engine.shape import columns_of
-from phist.engine.statistics import learn_graphs, learn_nodes, settle
+from phist.engine.statistics import Statistics, learn_graphs, learn_nodes, settle
 from phist.nn.normalization import RunningStandardizer
 
 BINS, CHANNELS, WIDTH, GRAPHS = 3, 5, 16, 7
@@ -93,3 +93,17 @@ def test_squares_are_about_the_mean_so_that_large_means_cost_no_digits():
     sums = np.concatenate([[GRAPHS], shares.sum(0), (shares**2).sum(0)])
     learn_nodes(sums[None], COLUMNS, BINS * WIDTH, 1.0, mean, variance)
     np.testing.assert_allclose(variance, away.var(0), rtol=1e-4)
+
+
+def test_embeddings_are_standardised_and_turned_into_the_order_of_torch(standardizer):
+    statistics, values = Statistics(standardizer.eval(), COLUMNS, BINS * WIDTH), standard(GRAPHS, SIZE, seed=3)
+    found = statistics.to_torch(turned(values.numpy()).ravel(), statistics.settle())
+    np.testing.assert_allclose(found, standardizer(values).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_go_the_same_way_back_and_padding_gets_none(standardizer):
+    statistics, gradient = Statistics(standardizer.eval(), COLUMNS, BINS * WIDTH), standard(GRAPHS, SIZE, seed=4).numpy()
+    both = statistics.settle()
+    found = statistics.from_torch(gradient, both).reshape(GRAPHS, BINS, WIDTH)
+    np.testing.assert_allclose(found, (turned(gradient) * both.scale).reshape(GRAPHS, BINS, WIDTH), rtol=1e-6)
+    assert (found[:, :, CHANNELS:] == 0).all()

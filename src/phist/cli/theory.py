@@ -7,6 +7,7 @@ import typer
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
 from phist.cli.theory_constructions import histogram, proposition, roots, sum_
+from phist.cli.theory_expressiveness import expressiveness
 from phist.cli.theory_figures import figures
 from phist.cli.theory_robustness import robustness
 from phist.cli.theory_separate import separate
@@ -94,6 +95,7 @@ theory_app.command()(histogram)
 theory_app.command()(proposition)
 theory_app.command()(roots)
 theory_app.command()(robustness)
+theory_app.command()(expressiveness)
 theory_app.command()(figures)
 
 

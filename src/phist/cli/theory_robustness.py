@@ -111,7 +111,7 @@ def _listen(classifier: "StructuralClassifier", graphs: "GraphSet", seed: int) -
     audible = 0 if graphs.directed else int((graphs.node_counts() <= LARGEST).sum())
     if audible == 0:
         return [], 0
-    heard = list(_with_bar(hear_graphs(classifier.network_, graphs, seed=seed), audible, "listening"))
+    heard = list(with_bar(hear_graphs(classifier.network_, graphs, seed=seed), audible, "listening"))
     return summarise_bands(heard), audible
 
 
@@ -120,7 +120,7 @@ def _shake(classifier: "StructuralClassifier", graphs: "GraphSet", seed: int, dr
     from phist.theory.stability import STRENGTHS, measure_shifts
 
     shifts = measure_shifts(classifier.predict_proba, graphs, _targets(classifier, graphs), seed=seed, draws=draws)
-    return list(_with_bar(shifts, 1 + len(PERTURBATIONS) * len(STRENGTHS), "shaking"))
+    return list(with_bar(shifts, 1 + len(PERTURBATIONS) * len(STRENGTHS), "shaking"))
 
 
 def _targets(classifier: "StructuralClassifier", graphs: "GraphSet") -> "IntArray | None":
@@ -132,7 +132,7 @@ def _targets(classifier: "StructuralClassifier", graphs: "GraphSet") -> "IntArra
     return targets if (targets >= 0).any() else None
 
 
-def _with_bar(results: Iterable[Result], total: int, name: str) -> Iterator[Result]:
+def with_bar(results: Iterable[Result], total: int, name: str) -> Iterator[Result]:
     """The same results, with a bar on standard error while a person watches."""
     from rich.console import Console
     from rich.progress import track

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from phist.checks import finite_number
-from phist.errors import ConfigError, ModelFileError, check_choice
+from phist.errors import ConfigError, ModelFileError, check_choice, shown
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
 from phist.estimators.conformal import thresholds_of
@@ -156,6 +156,10 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         preset = resolve(make_preset(self.preset), self.network, self.training)
         if self.time_budget is not None:
             finite_number("time_budget", self.time_budget, least=0, above=True)
+        if not (self.class_weight is None or isinstance(self.class_weight, Mapping) or self.class_weight == "balanced"):
+            raise ConfigError(
+                f"class_weight={shown(self.class_weight)} was given; 'balanced', a weight for each label, or None is needed"
+            )
         if self.preset == "auto":
             check_ensemble_training(preset.training)
 

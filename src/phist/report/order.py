@@ -15,12 +15,15 @@ FAMILIES = {
 OTHER = "other"  # what somebody else registered: a record does not tell its family
 
 _MEMBERS = {
-    "phist": ("phist", "phist-linear", "phist-forest", "phist-kernel", "phist-sum", "phist-deterministic", "phist-paper"),
+    "phist": (
+        "phist", "phist-network", "phist-low", "phist-high",
+        "phist-linear", "phist-forest", "phist-kernel", "phist-sum", "phist-deterministic", "phist-paper",
+    ),
     "kernel": ("wl-subtree", "wl-shortest-path", "svm-theta", "shortest-path", "pyramid-match", "graphlet-sampling"),
     "gnn": ("gcn", "gin-0", "gin-eps", "sage", "sage-no-jk", "global-attention", "graclus", "set2set"),
     "descriptor": ("ldp", "ltp", "spectrum"),
     "floor": ("majority", "size-only", "degree-histogram"),
-}
+}  # fmt: skip
 METHODS = {method: family for family, members in _MEMBERS.items() for method in members}
 _PLACES = {method: place for place, method in enumerate(METHODS)}
 

@@ -201,6 +201,8 @@ class Network(Member):
             seeds = [int(seed) for seed in values["seeds"]]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the model's network cannot be read ({error!r:.200}); save the model again") from error
+        if member.predictors and not seeds:
+            raise ModelFileError("the model's network has heads and no weights; save the model again")
         if not set(member.predictors) <= set(HEADS) or len(seeds) > MOST_NETWORKS:
             raise ModelFileError(f"the model has heads {values['heads']!r:.100} or more networks than {MOST_NETWORKS}")
         for number, seed in enumerate(seeds):
