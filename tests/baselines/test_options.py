@@ -33,7 +33,8 @@ def test_values_out_of_range_are_refused_before_anything_is_run(name, options):
 @pytest.mark.parametrize(
     "options",
     [
-        {"orders": [3, 3, 3], "channels": [8, 8, 8]}, {"channels": [32, 64]}, {"orders": [4, 4]}, {"preset": "MUTAG", "patience": 10},
+        {"orders": [3, 3, 3], "channels": [8, 8, 8]}, {"channels": [32, 64]}, {"orders": [4, 4]},
+        {"preset": "MUTAG", "patience": 10},
         {"roots": "all"}, {"class_weight": "balanced"}, {"preset": "paper:MUTAG"}, {"warmup": 0, "schedule": "constant"},
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phist.cli.options import Json, Seed, use_threads
-from phist.cli.places import check_file_place
+from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, print_json
 from phist.cli.theory_robustness import with_bar
 from phist.errors import DatasetError
