@@ -1,8 +1,8 @@
 """A few thousand of the harness's inputs: `make fuzz N=100000` tries more."""
 
 import pytest
-from fuzzing.catalogue import CRAFTED, inputs
-from fuzzing.driver import Account, try_inputs
+from fuzzing.catalogue import CRAFTED, FORMATS, inputs
+from fuzzing.driver import try_inputs
 from fuzzing.graph_files import GRAPH_FORMATS
 from fuzzing.invariants import Violation, check_graphset
 from fuzzing.models import MODEL_FORMATS
@@ -30,9 +30,13 @@ def test_no_saved_model_checkpoint_or_record_is_mishandled(format):
     assert account.faults == []
 
 
+def test_every_format_is_tried():
+    assert set(FORMATS) == {*GRAPHS, *MODEL_FORMATS}
+
+
 def test_the_harness_notices_each_kind_of_fault():
     kinds = {"raises": "KeyError", "hangs": "took too long", "eats memory": "MemoryError", "crashes": "crashed", "exits": "ended"}
-    account = try_inputs([("faulty", name) for name in kinds], Account())
+    account = try_inputs([("faulty", name) for name in kinds], seconds=1)
     assert account.tried["faulty"] == len(kinds)
     assert {seed: kind in what for (_, seed, what), kind in zip(account.faults, kinds.values(), strict=True)} == dict.fromkeys(
         kinds, True

@@ -15,7 +15,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PATHS = (HERE.parent, HERE.parents[1] / "helpers")
-BATCH = 2000  # inputs that one process tries
+BATCH = 5000  # inputs that one process tries
+SECONDS = 5  # of processor time for one input; reading any of them takes milliseconds
 
 
 @dataclass
@@ -32,23 +33,23 @@ class Account:
         return "\n".join([*lines, f"{'all':<{width}}  {self.tried.total():>7,} tried  {len(self.faults):>5,} mishandled"])
 
 
-def try_inputs(inputs, account=None):
+def try_inputs(inputs, account=None, seconds=SECONDS):
     """Try every (format, seed); after a crash the rest goes on in a new process."""
     account = account or Account()
     inputs = list(inputs)
     for start in range(0, len(inputs), BATCH):
         left = inputs[start : start + BATCH]
         while left:
-            left = left[_try_batch(left, account) :]
+            left = left[_try_batch(left, account, seconds) :]
     return account
 
 
-def _try_batch(inputs, account):
+def _try_batch(inputs, account, seconds):
     """Try inputs in one process; how many of them are done."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([*map(str, PATHS), *sys.path])}
     command = [sys.executable, "-m", "fuzzing.worker"]
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        process.stdin.write(json.dumps(inputs) + "\n")
+        process.stdin.write(json.dumps([inputs, seconds]) + "\n")
         process.stdin.close()
         done, at = 0, None
         for line in process.stdout:
