@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -44,16 +44,15 @@ class Reading:
             X,
             directed="keep" if self.directed else ("symmetrise" if isinstance(X, GraphSet) and X.directed else None),
             self_loops="keep" if self.loops else "drop",
-            weights="use" if self.weighted else "ignore",
         )
-        for notice in self.notices(X, graphs):
+        for notice in self.notices(graphs):
             warnings.warn(notice, InputNotice, stacklevel=4)
-        return graphs
+        return graphs if self.weighted else replace(graphs, weights=None)
 
-    def notices(self, X: Any, graphs: GraphSet) -> list[str]:
+    def notices(self, graphs: GraphSet) -> list[str]:
         """What a person should know of these graphs."""
         found = []
-        if not self.weighted and isinstance(X, GraphSet) and X.weights is not None and (X.weights != 1).any():
+        if not self.weighted and graphs.weights is not None and (graphs.weights != 1).any():
             found.append("the graphs have edge weights and the model was fitted to graphs without any; they are ignored")
         n_far = int(self.is_far_larger(graphs).sum())
         if n_far:

@@ -93,6 +93,8 @@ class Trees:
             or len(self.first) < 2
             or self.first[0] != 0
             or self.first[-1] != nodes
+            or (self.first < 0).any()  # before differences, which could wrap around
+            or (self.first > nodes).any()
             or (np.diff(self.first) < 1).any()
         ):
             return "its trees do not follow one another"
