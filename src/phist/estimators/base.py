@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from phist.checks import whole_number
 from phist.engine.choice import Engine
 from phist.errors import ConfigError, GraphInputError, ModelFileError, check_choice, shown
 from phist.estimators.examples import Array
@@ -148,9 +149,10 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
             estimator = cls(**parameters)
             estimator._check_parameters()
             estimator.classes_ = as_labels(settings["classes"])
-            estimator.seed_ = int(settings["seed"])
+            estimator.seed_ = whole_number("seed", settings["seed"], least=0)
             estimator.reading_ = Reading.from_dict(settings["reading"])
             estimator.data_ = settings["data"]
+            whole_number("graphs", estimator.data_["graphs"], least=1)
             estimator._restore(saved)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, ModelFileError):

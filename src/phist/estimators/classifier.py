@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from phist.checks import finite_number
+from phist.checks import finite_number, whole_number
 from phist.errors import ConfigError, ModelFileError, check_choice, shown
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
@@ -282,8 +282,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     def similar(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
         """For every graph the ids of the ``k`` training graphs most similar to it, and their distances, the nearest first."""
-        if not isinstance(k, int) or k < 1:
-            raise ConfigError(f"k={k!r:.50} was given; a whole number of at least 1 is needed")
+        k = whole_number("k", k, least=1)
         embeddings = self.transform(X)
         if not hasattr(self, "neighbours_"):
             raise ConfigError('this model keeps no training graphs to compare with; fit one with preset="auto" and a network')
@@ -354,7 +353,9 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
             self.out_of_fold_ = _calibration(own.get("probabilities"), own.get("targets"), n_classes)
         if "neighbours" in saved.arrays:
             columns = sum(int(trained.network.head.in_features) for trained in self._networks())
-            self.neighbours_ = Neighbours.from_arrays(saved.arrays["neighbours"], columns, int(self.data_["graphs"]))
+            self.neighbours_ = Neighbours.from_arrays(saved.arrays["neighbours"], columns, self.data_["graphs"])
+        if self.ids_ is not None and not (isinstance(self.ids_, list) and len(self.ids_) == self.data_["graphs"]):
+            raise ModelFileError("the model's ids are not one for each of its training graphs; save the model again")
 
 
 def _calibration(probabilities: Any, targets: Any, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -363,6 +364,7 @@ def _calibration(probabilities: Any, targets: Any, n_classes: int) -> tuple[NDAr
         and targets is not None
         and probabilities.dtype == np.float64
         and targets.dtype == np.int64
+        and targets.ndim == 1
         and probabilities.shape == (len(targets), n_classes)
         and np.isfinite(probabilities).all()
         and len(targets) > 0

@@ -14,11 +14,14 @@ PRIOR = 20.0  # graphs that speak for equal weights; chosen on validation parts 
 ROUNDS = 300  # of expectation and maximisation: weights no longer move in the third digit
 NEGLIGIBLE = 0.01  # weight: not worth what the member costs in use
 
+COLDEST, HOTTEST = float(np.exp(-3.0)), float(np.exp(3.0))  # temperatures that are tried
+
 
 def temper(probabilities: Probabilities, targets: NDArray[np.int64]) -> tuple[Probabilities, float]:
     """Probabilities sharpened or softened as fits ``targets`` best, and the temperature that does it."""
     logs = np.log(np.maximum(probabilities, LEAST))
-    found = minimize_scalar(lambda power: log_loss_of(_cooled(logs, power), targets), bounds=(-3.0, 3.0), method="bounded")
+    bounds = (float(np.log(COLDEST)), float(np.log(HOTTEST)))
+    found = minimize_scalar(lambda power: log_loss_of(_cooled(logs, power), targets), bounds=bounds, method="bounded")
     return _cooled(logs, found.x), float(np.exp(found.x))
 
 

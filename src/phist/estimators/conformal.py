@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from phist.checks import finite_number
 from phist.errors import ConfigError
 
 Probabilities = NDArray[np.float64]
@@ -16,7 +17,7 @@ def thresholds_of(calibration: Probabilities, targets: NDArray[np.int64], covera
     of the same kind with at least that probability; by class, whatever its class is. Too few graphs to promise that give
     thresholds of zero: every class is in every set.
     """
-    if not 0 < coverage < 1:
+    if finite_number("coverage", coverage, least=0, above=True) >= 1:
         raise ConfigError(f"coverage={coverage} was given; a share between 0 and 1 is needed, such as 0.9")
     given = calibration[np.arange(len(targets)), targets]
     if not by_class:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from phist.errors import GraphInputError, ModelFileError
-from phist.estimators.combining import at_temperature, log_loss_of, mixture, temper, weigh
+from phist.estimators.combining import COLDEST, HOTTEST, at_temperature, log_loss_of, mixture, temper, weigh
 from phist.estimators.members import MEMBERS
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.graphs.graphset import GraphSet
@@ -89,8 +89,10 @@ class Ensemble:
 
     def _check(self) -> None:
         known = {f"{member.label}/{predictor}" for member in self.members for predictor in member.predictors}
-        numbers = [self.temperature, *(value for own in self.candidates for value in (own.weight, own.temperature))]
-        if not set(self.weights) <= known or not np.isfinite(numbers).all() or min(numbers) < 0 or not self.weights:
+        weights = [own.weight for own in self.candidates]
+        temperatures = np.array([self.temperature, *(own.temperature for own in self.candidates)])
+        proper = bool(((temperatures >= COLDEST) & (temperatures <= HOTTEST)).all())
+        if not set(self.weights) <= known or not proper or not all(0 <= weight <= 1 for weight in weights) or not self.weights:
             raise ModelFileError("the weights of the model's members do not fit them; save the model again")
 
 

@@ -1,6 +1,7 @@
 """A model as a folder: arrays in safetensors, everything else in JSON, a card to read. Nothing is ever unpickled."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -91,8 +92,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 
 def _read_arrays(folder: Path, file: str) -> Arrays:
-    if not (folder / file).is_file():
-        raise ModelFileError(f"{folder} has no {file}; this model needs it: save the model again")
+    if not os.path.isfile(folder / file):  # noqa: PTH113  # a name too long for a file is no file, and no error
+        raise ModelFileError(f"{folder} has no {file:.60}; this model needs it: save the model again")
     try:
         return dict(load_file(folder / file))
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:

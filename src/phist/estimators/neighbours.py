@@ -61,6 +61,7 @@ class Neighbours:
         }
         for name, shape in shapes.items():
             found = arrays.get(name)
-            if found is None or found.dtype != np.float32 or found.shape != shape or not np.isfinite(found).all():
+            proper = found is not None and found.dtype == np.float32 and found.shape == shape and np.isfinite(found).all()
+            if not proper or not dimensions or (name == "scale" and (arrays[name] <= 0).any()):
                 raise ModelFileError(f"the model's neighbours lack proper {name!r} of shape {shape}; save the model again")
         return cls(**{name: arrays[name] for name in shapes})

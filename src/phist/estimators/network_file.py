@@ -28,8 +28,8 @@ def network_from_arrays(config: NetworkConfig, n_outputs: int, arrays: Mapping[s
             f"{expected.get(name, 'none')} is needed; was one of the two files replaced?"
         )
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ModelFileError(f"the weights {name:.60} are not all finite numbers; fit the model again")
+        if array.dtype not in (np.float32, np.int64) or not np.isfinite(array).all():
+            raise ModelFileError(f"the weights {name:.60} are not all finite numbers of single precision; fit the model again")
     network = StructuralNetwork(config, n_outputs)
     network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
     return network.eval()

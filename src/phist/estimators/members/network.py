@@ -4,13 +4,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phist.checks import finite_number, whole_number
 from phist.engine.choice import choose_engine
-from phist.errors import ModelFileError
+from phist.errors import ModelFileError, check_choice
 from phist.estimators.combining import LEAST, temper
 from phist.estimators.heads import HEADS
 from phist.estimators.heads.head import Head
@@ -24,7 +25,7 @@ from phist.nn.network import make_network
 from phist.training.bag import Bag, BagTraining, Look
 from phist.training.checkpoint import State
 from phist.training.config import TrainingConfig
-from phist.training.history import History
+from phist.training.history import Ending, History
 from phist.training.inference import Inference
 from phist.training.loop import Examples, Trainer, fit_network
 from phist.training.presets import Preset
@@ -197,8 +198,8 @@ class Network(Member):
         try:
             preset = Preset(NetworkConfig.from_dict(values["network"]), TrainingConfig(**values["training"]))
             member = cls(preset, tuple(values["heads"]), values["engine"], values["inference"])
-            member.bag = Bag([], [Look(**look) for look in values["looks"]], values["best"], values["ending"])
-            seeds = [int(seed) for seed in values["seeds"]]
+            member.bag = _bag(values["looks"], values["best"], values["ending"])
+            seeds = [whole_number("seed", seed, least=0) for seed in values["seeds"]]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the model's network cannot be read ({error!r:.200}); save the model again") from error
         if member.predictors and not seeds:
@@ -218,6 +219,17 @@ class Network(Member):
     def describe(self) -> str:
         epochs = self.bag.looks[self.bag.best].epochs if self.bag.looks else 0
         return f"{len(self.trained)} structural networks, {epochs} epochs each, under {', '.join(self.predictors)} heads"
+
+
+def _bag(looks: list[dict[str, Any]], best: Any, ending: Any) -> Bag:
+    """What a saved model tells of its training."""
+    for look in looks:
+        whole_number("epochs", look["epochs"], least=1)
+        finite_number("log_loss", look["log_loss"], least=0)
+        finite_number("accuracy", look["accuracy"], least=0, most=1)
+    check_choice("ending", ending, get_args(Ending))
+    whole_number("best", best, least=-1, most=len(looks) - 1)
+    return Bag([], [Look(**look) for look in looks], best, ending)
 
 
 def _below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
