@@ -344,7 +344,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     def _restore(self, saved: SavedModel) -> None:
         n_classes = len(self.classes_)
         self.ensemble_ = Ensemble.from_state(saved.arrays, saved.settings["ensemble"], n_classes)
-        self.ids_ = saved.settings["ids"]
+        ids: Any = saved.settings["ids"]
         self.hashes_ = saved.arrays["training"]["hashes"]
         if self.hashes_.dtype != np.uint64 or self.hashes_.ndim != 1:
             raise ModelFileError("the model's hashes of its training graphs are not what they should be; save the model again")
@@ -354,8 +354,9 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         if "neighbours" in saved.arrays:
             columns = sum(int(trained.network.head.in_features) for trained in self._networks())
             self.neighbours_ = Neighbours.from_arrays(saved.arrays["neighbours"], columns, self.data_["graphs"])
-        if self.ids_ is not None and not (isinstance(self.ids_, list) and len(self.ids_) == self.data_["graphs"]):
+        if ids is not None and not (isinstance(ids, list) and len(ids) == self.data_["graphs"]):
             raise ModelFileError("the model's ids are not one for each of its training graphs; save the model again")
+        self.ids_ = ids
 
 
 def _calibration(probabilities: Any, targets: Any, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
