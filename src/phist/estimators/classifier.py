@@ -134,7 +134,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         self.seed_ = draw_seed(self.random_state)
         examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
         self.reading_, self.data_ = Reading.of(graphs), describe_data(graphs.with_labels(labels))
-        self.ids_ = graphs.ids
+        self.ids_: Any = graphs.ids
         self.hashes_ = np.unique(weisfeiler_lehman_hashes(graphs))
         for name in ("report_", "neighbours_", "out_of_fold_"):  # of an earlier fit
             self.__dict__.pop(name, None)
