@@ -104,4 +104,10 @@ def test_a_killed_cell_goes_on_where_it_was(task, tmp_path, monkeypatch):
 def test_the_paper_has_sizes_for_its_nine_datasets_only():
     assert PhistPaper().skip("imdb_binary") is None
     assert "COX2" in PhistPaper().skip("COX2")
-    assert (preset_of("MUTAG", "paper:"), preset_of("COX2", "paper:")) == ("paper:MUTAG", "auto")
+    assert (preset_of("MUTAG", "paper:"), preset_of("COX2", "paper:")) == ("paper:MUTAG", "one")
+
+
+def test_one_network_stays_one_on_datasets_without_a_preset(task):
+    options = {name: value for name, value in QUICK.items() if name != "effort"}
+    account = PhistLinear(**options).fit(task).account
+    assert account.chosen["weights"] == {"network/linear": 1.0}

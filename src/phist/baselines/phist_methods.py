@@ -149,8 +149,7 @@ class OneNetwork(PhistMethod):
         """The validation graphs of classes that occur in training; the network has no output for others."""
         known = np.isin(task.labels_of(task.validation), task.labels_of(task.training))
         seen = task.validation[known]
-        by_name = self.parameters(task)["preset"] != "auto"
-        return {"validation": (task.graphs[seen], task.labels_of(seen))} if by_name and len(seen) else {}
+        return {"validation": (task.graphs[seen], task.labels_of(seen))} if len(seen) else {}
 
 
 class PhistLinear(OneNetwork):

@@ -7,7 +7,7 @@ from typing import Any
 from phist.errors import ConfigError
 from phist.nn.config import NetworkConfig
 from phist.training.config import TrainingConfig
-from phist.training.presets import appendix_name
+from phist.training.presets import ONE, appendix_name
 
 PLAIN = ("effort", "members", "heads", "preset", "engine", "inference", "class_weight", "time_budget")  # passed on as they are
 NETWORK = {*(item.name for item in fields(NetworkConfig))} - {"sampler"} | {"roots"}
@@ -38,6 +38,6 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
 
 
 def preset_of(dataset: str, prefix: str = "") -> str:
-    """The preset that the appendix has for ``dataset``, else the automatic one."""
+    """The preset that the appendix has for ``dataset``, else one network with sizes by the graphs."""
     found = appendix_name(dataset)
-    return "auto" if found is None else prefix + found
+    return ONE if found is None else prefix + found

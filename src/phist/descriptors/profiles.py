@@ -107,7 +107,7 @@ def _histograms(profile: Profile, bins: int, places: list[Array]) -> NDArray[np.
     graph_of_row = np.repeat(np.arange(n_graphs), np.diff(profile.ptr))
     tables = []
     for column in places:
-        cells = np.clip((column * bins).astype(np.int64), 0, bins - 1)
+        cells = np.clip(column * bins, 0, bins - 1).astype(np.int64)
         counts = np.bincount(graph_of_row * bins + cells, minlength=n_graphs * bins)
         tables.append(counts.reshape(-1, bins).astype(np.float32))
     return np.concatenate(tables, axis=1)

@@ -59,8 +59,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         time_budget: seconds that a fit may take, about; what does not fit in is left out.
         class_weight: ``"balanced"``, or a weight for each label.
         random_state: seed of everything random; the same seed gives the same model.
-        preset: ``"auto"``, a dataset's name for the appendix's sizes with our recipe (``"ENZYMES"``), or ``"paper:ENZYMES"``
-            for the network and training as printed.
+        preset: ``"auto"``; ``"one"`` for one network with sizes by the graphs; a dataset's name for one with the appendix's sizes
+            and our recipe (``"ENZYMES"``); or ``"paper:ENZYMES"`` for the network and training as printed.
         members: ``"all"``, or names of the members to try: ``"network"``, ``"colours"``, ``"profiles"``.
         heads: ``"auto"``, or names of the networks' heads to try: ``"linear"``, ``"forest"``, ``"kernel"``.
         network: a `NetworkConfig`, or fields of one by name, in place of the preset's; ``"roots"`` is the number of roots drawn

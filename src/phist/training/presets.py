@@ -63,16 +63,19 @@ PAPER_TRAINING = {
 }
 
 
+ONE = "one"  # network with sizes by the graphs, and nothing beside it
+
+
 def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
     """The preset called ``name``.
 
     Args:
-        name: ``"auto"`` chooses by ``graphs``; a dataset's name (``"ENZYMES"``) takes the appendix's sizes with our recipe;
-            ``"paper:ENZYMES"`` is the network and its training as printed. A dataset that is known by name but not in the
-            appendix takes ``"auto"``.
+        name: ``"auto"`` chooses by ``graphs``, and so does ``"one"``, by which estimators train one network; a dataset's name
+            (``"ENZYMES"``) takes the appendix's sizes with our recipe; ``"paper:ENZYMES"`` is the network and its training as
+            printed. A dataset that is known by name but not in the appendix takes ``"auto"``.
         graphs: what will be trained on.
     """
-    if name == "auto":
+    if name in ("auto", ONE):
         return automatic_preset(graphs)
     prefix, colon, dataset = name.rpartition(":")
     if colon and prefix != "paper":

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.descriptors.profiles import Profile, degree_profile, edge_profile, largest, own_histograms, shared_histograms
+from phist.descriptors.profiles import Profile, degree_profile, edge_profile, largest, own_histograms, plain, shared_histograms
 from phist.descriptors.spectrum import smallest_eigenvalues
 from phist.errors import ModelFileError
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
@@ -32,7 +32,7 @@ class Profiles(Member):
     predictors: tuple[str, ...] = ("trees",)
 
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
-        graphs, examples = lesson.graphs, lesson.examples
+        graphs, examples = plain(lesson.graphs), lesson.examples
         profiles = (degree_profile(graphs), _edge_profile(graphs, lesson.progress))
         self.limits = np.concatenate([largest(profile) for profile in profiles])
         self.n_eigenvalues = min(MOST_EIGENVALUES, int(graphs.node_counts().max(initial=1)))
@@ -49,6 +49,7 @@ class Profiles(Member):
         return grow_trees(rows[chosen], targets, weights, lesson.n_classes, TREES, lesson.seed)
 
     def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
+        graphs = plain(graphs)
         profiles = (degree_profile(graphs), _edge_profile(graphs, None))
         return {"trees": self.trees.predict_proba(self._rows(graphs, profiles, None))}
 
