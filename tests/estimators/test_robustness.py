@@ -132,8 +132,8 @@ def test_hardly_any_time_gives_a_model_of_a_preset():
 # Parameters -------------------------------------------------------------------------------------------------------------
 
 WRONG = [
-    {"effort": "max"}, {"effort": ["low"]}, {"members": ()}, {"members": "all of them"}, {"members": 5}, {"members": ("network", 3)},
-    {"heads": ()}, {"heads": None}, {"heads": "steam"}, {"heads": {"linear": 1}}, {"time_budget": 0}, {"time_budget": -1},
+    {"effort": "max"}, {"effort": ["low"]}, {"members": ()}, {"members": "all of them"}, {"members": 5},
+    {"members": ("network", 3)}, {"heads": ()}, {"heads": None}, {"heads": "steam"}, {"heads": {"linear": 1}}, {"time_budget": 0}, {"time_budget": -1},
     {"time_budget": float("nan")}, {"time_budget": float("inf")}, {"time_budget": True}, {"time_budget": "long"},
     {"random_state": -1}, {"random_state": "abc"}, {"random_state": 1.5}, {"random_state": 2**40},
     {"preset": 5}, {"preset": "ours"}, {"engine": "warp"}, {"engine": []}, {"inference": "guess"}, {"checkpoint": 5},
@@ -141,8 +141,8 @@ WRONG = [
 ]  # fmt: skip
 WRONG_FIELDS = [
     ({"network": {"bins": 0}}, "bins"), ({"network": {"bins": True}}, "bins"), ({"network": {"roots": 0}}, "roots"),
-    ({"network": {"roots": "x"}}, "roots"), ({"network": {"kernel": "box"}}, "kernel"), ({"network": {"sampler": {"a": 1}}}, "sampler"),
-    ({"network": {"sampler": 5}}, "sampler"), ({"training": {"epochs": 0}}, "epochs"), ({"training": {"seed": -1}}, "seed"),
+    ({"network": {"roots": "x"}}, "roots"), ({"network": {"kernel": "box"}}, "kernel"),
+    ({"network": {"sampler": {"a": 1}}}, "sampler"), ({"network": {"sampler": 5}}, "sampler"), ({"training": {"epochs": 0}}, "epochs"), ({"training": {"seed": -1}}, "seed"),
     ({"training": {"selection": "validation-loss"}}, "selection"), ({"training": {"patience": 3}}, "selection"),
     ({"training": {"time_budget": 3}}, "time_budget"),
 ]  # fmt: skip
