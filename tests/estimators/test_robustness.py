@@ -131,21 +131,52 @@ def test_hardly_any_time_gives_a_model_of_a_preset():
 
 # Parameters -------------------------------------------------------------------------------------------------------------
 
-WRONG = [
-    {"effort": "max"}, {"effort": ["low"]}, {"members": ()}, {"members": "all of them"}, {"members": 5},
-    {"members": ("network", 3)}, {"heads": ()}, {"heads": None}, {"heads": "steam"}, {"heads": {"linear": 1}}, {"time_budget": 0}, {"time_budget": -1},
-    {"time_budget": float("nan")}, {"time_budget": float("inf")}, {"time_budget": True}, {"time_budget": "long"},
-    {"random_state": -1}, {"random_state": "abc"}, {"random_state": 1.5}, {"random_state": 2**40},
-    {"preset": 5}, {"preset": "ours"}, {"engine": "warp"}, {"engine": []}, {"inference": "guess"}, {"checkpoint": 5},
-    {"network": []}, {"network": {"colour": 3}}, {"training": 5}, {"training": {"colour": 3}},
-]  # fmt: skip
+WRONG: list[dict[str, object]] = [
+    {"effort": "max"},
+    {"effort": ["low"]},
+    {"members": ()},
+    {"members": "all of them"},
+    {"members": 5},
+    {"members": ("network", 3)},
+    {"heads": ()},
+    {"heads": None},
+    {"heads": "steam"},
+    {"heads": {"linear": 1}},
+    {"time_budget": 0},
+    {"time_budget": -1},
+    {"time_budget": float("nan")},
+    {"time_budget": float("inf")},
+    {"time_budget": True},
+    {"time_budget": "long"},
+    {"random_state": -1},
+    {"random_state": "abc"},
+    {"random_state": 1.5},
+    {"random_state": 2**40},
+    {"preset": 5},
+    {"preset": "ours"},
+    {"engine": "warp"},
+    {"engine": []},
+    {"inference": "guess"},
+    {"checkpoint": 5},
+    {"network": []},
+    {"network": {"colour": 3}},
+    {"training": 5},
+    {"training": {"colour": 3}},
+]
 WRONG_FIELDS = [
-    ({"network": {"bins": 0}}, "bins"), ({"network": {"bins": True}}, "bins"), ({"network": {"roots": 0}}, "roots"),
-    ({"network": {"roots": "x"}}, "roots"), ({"network": {"kernel": "box"}}, "kernel"),
-    ({"network": {"sampler": {"a": 1}}}, "sampler"), ({"network": {"sampler": 5}}, "sampler"), ({"training": {"epochs": 0}}, "epochs"), ({"training": {"seed": -1}}, "seed"),
-    ({"training": {"selection": "validation-loss"}}, "selection"), ({"training": {"patience": 3}}, "selection"),
+    ({"network": {"bins": 0}}, "bins"),
+    ({"network": {"bins": True}}, "bins"),
+    ({"network": {"roots": 0}}, "roots"),
+    ({"network": {"roots": "x"}}, "roots"),
+    ({"network": {"kernel": "box"}}, "kernel"),
+    ({"network": {"sampler": {"a": 1}}}, "sampler"),
+    ({"network": {"sampler": 5}}, "sampler"),
+    ({"training": {"epochs": 0}}, "epochs"),
+    ({"training": {"seed": -1}}, "seed"),
+    ({"training": {"selection": "validation-loss"}}, "selection"),
+    ({"training": {"patience": 3}}, "selection"),
     ({"training": {"time_budget": 3}}, "time_budget"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("wrong", "name"), [*((own, next(iter(own))) for own in WRONG), *WRONG_FIELDS], ids=str)
