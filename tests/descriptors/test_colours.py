@@ -112,8 +112,8 @@ def test_paths_without_colours_are_those_of_the_shortest_path_kernel():
 def test_few_columns_cost_little(features):
     graphs = some()
     counts = features(graphs, 3)
-    exact, hashed = inner_products(counts), inner_products(counts, 1 << 12)
-    assert 0 < np.abs(exact - hashed).max() < 5 / np.sqrt(1 << 12)
+    missed = inner_products(counts) - inner_products(counts, 1 << 10)
+    assert 0 < np.sqrt((missed**2).mean()) < 3 / np.sqrt(1 << 10)
 
 
 @every_feature
