@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from phist import as_graphset
 from phist.descriptors.colours import (
@@ -44,7 +45,9 @@ def normalised(gram):
 
 def inner_products(counts, columns=MANY):
     table = hashed_table(counts, columns)
-    return (table @ table.T).toarray()
+    used, places = np.unique(table.indices, return_inverse=True)  # a product over all columns would take gigabytes
+    narrow = csr_array((table.data, places, table.indptr), shape=(table.shape[0], len(used))).toarray()
+    return narrow @ narrow.T
 
 
 def by_graph(counts):
@@ -109,8 +112,8 @@ def test_paths_without_colours_are_those_of_the_shortest_path_kernel():
 def test_few_columns_cost_little(features):
     graphs = some()
     counts = features(graphs, 3)
-    exact, hashed = inner_products(counts), inner_products(counts, 1 << 12)
-    assert 0 < np.abs(exact - hashed).max() < 5 / np.sqrt(1 << 12)
+    missed = inner_products(counts) - inner_products(counts, 1 << 10)
+    assert 0 < np.sqrt((missed**2).mean()) < 3 / np.sqrt(1 << 10)
 
 
 @every_feature

@@ -103,12 +103,14 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
     def node_embeddings(self, X: Any) -> list[NDArray[np.float32]]:
         """For every graph the embeddings of its nodes, each node as the root, of every network side by side."""
         graphs = self._read(X)
+        _ = self.network_
         tables = [trained.node_embeddings(graphs) for trained in self._networks()]
         return [np.concatenate(rows, axis=1) for rows in zip(*tables, strict=True)]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`."""
         check_is_fitted(self, "reading_")
+        _ = self.network_
         columns = sum(int(trained.network.head.in_features) for trained in self._networks())
         return np.array([f"phist{number}" for number in range(columns)], dtype=object)
 
