@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from phist.engine.budget import needs
 from phist.engine.course import Course
@@ -15,6 +14,7 @@ from phist.engine.function import FusedNetwork
 from phist.engine.notices import EngineNotice
 from phist.engine.share import run_share
 from phist.graphs.convert import as_graphset
+from phist.nn.adamw import AdamW
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
@@ -67,4 +67,4 @@ def _compute_something() -> None:
     graphs, fused = as_graphset([(3, [(0, 1), (1, 2)])]), FusedNetwork(network)
     graph, drawn = np.zeros(2, np.int64), draw_all(np.array([3, 3]))
     course = Course(np.arange(3), np.full(2, 1e-3), graph, drawn, graph, np.ones(2, np.float32))
-    fused.train(fused.plan(graphs), course, torch.optim.AdamW(network.parameters()), clip=1.0)
+    fused.train(fused.plan(graphs), course, AdamW(network.parameters()), clip=1.0)

@@ -14,6 +14,7 @@ from phist.engine.computation import compute, weighted_loss
 from phist.engine.course import Course
 from phist.errors import ConfigError, DivergenceError
 from phist.graphs.graphset import GraphSet
+from phist.nn.adamw import AdamW
 from phist.nn.network import StructuralNetwork
 from phist.training.checkpoint import (
     Checkpoint,
@@ -101,7 +102,7 @@ class Trainer:
         self.computation = compute(network, training.graphs, engine)
         self.validation_computation = None if validation is None else compute(network, validation.graphs, engine)
         groups = _parameter_groups(network, config.weight_decay)
-        self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
+        self.optimizer = AdamW(groups, lr=config.learning_rate, fused=True)
         self.history = History()
         self.best: State = copy_state(network)
 
