@@ -20,8 +20,8 @@ setup: .venv/installed  ## create .venv and install phist with everything it can
 demo: setup  ## train the paper's network on MUTAG and draw what it learnt
 	$(BIN)/phist demo --out phist-demo
 
-test: setup  ## run all tests
-	$(BIN)/python -m pytest
+test: setup  ## run all tests, in as many processes as there are cores
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 fuzz: setup  ## try N random inputs (100,000 by default) and count what is mishandled
 	PYTHONPATH=tests/fuzz:tests/helpers $(BIN)/python -m fuzzing $(or $(N),100000)

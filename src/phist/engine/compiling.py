@@ -1,12 +1,15 @@
 """Whether the engine's code lies compiled on disk, and compiling it, once, while somebody waits."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from phist.engine.budget import needs
 from phist.engine.course import Course
@@ -21,6 +24,7 @@ from phist.nn.sampling import draw_all
 from phist.progress import somebody_looks, waiting
 
 PARTS: tuple[Any, ...] = (needs, run_share)  # what takes long to compile; the rest comes with it
+MOST_SECONDS = 600  # to wait for another process that compiles
 
 
 def code_folder() -> Path | None:
@@ -54,11 +58,29 @@ def prepare() -> None:
             stacklevel=2,
         )
     alone = current_process().name == "MainProcess"  # several workers would write over each other
-    if alone and somebody_looks(None):
-        with waiting("compiling the engine, once (about a minute)"):
+    with (
+        waiting("compiling the engine, once (about a minute)") if alone and somebody_looks(None) else nullcontext(),
+        _one_process(),
+    ):
+        if not is_compiled():  # by a process that began before this one
             _compute_something()
-    else:
-        _compute_something()
+
+
+@contextmanager
+def _one_process() -> Iterator[None]:
+    """One process compiles, others wait for its files; where no file can be locked, each compiles for itself."""
+    folder = code_folder()
+    if folder is None:
+        yield
+        return
+    lock = FileLock(folder / "phist-engine.lock")
+    with suppress(OSError, Timeout):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=MOST_SECONDS)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _compute_something() -> None:

@@ -21,6 +21,7 @@ from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import lower_builtin, models, register_model
 
 from phist.engine.code_cache import SourcesCache
+from phist.engine.linking import PartCompiler, WholeCompiler
 
 LANES = 16  # widths are padded with zeros to a multiple of this
 FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
@@ -38,7 +39,7 @@ def intrinsic(function: Callable[..., Any]) -> Any:
 
 def compiled(function: Function) -> Function:
     """Compile a function that Python calls, and keep it on disk, where there is a place to keep it."""
-    result = numba.njit(**_OPTIONS)(function)
+    result = numba.njit(**_OPTIONS, pipeline_class=WholeCompiler)(function)
     with suppress(RuntimeError):  # neither beside the sources nor at home may anything be written: memory must do
         result._cache = SourcesCache(function)
     return result  # type: ignore[no-any-return]
@@ -46,7 +47,7 @@ def compiled(function: Function) -> Function:
 
 def inner(function: Function) -> Function:
     """Compile a function that only compiled code calls."""
-    result: Function = numba.njit(**_INNER)(function)
+    result: Function = numba.njit(**_INNER, pipeline_class=PartCompiler)(function)
     return result
 
 
