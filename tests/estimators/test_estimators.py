@@ -169,6 +169,11 @@ def test_unfitted_model_says_so(graphs, method):
         getattr(small(), method)(graphs)
 
 
+def test_a_model_without_networks_says_so(graphs):
+    with pytest.raises(ConfigError, match="without a network"):
+        small(members="colours").fit(graphs).network_
+
+
 def test_missing_labels_are_an_error(graphs):
     with pytest.raises(GraphInputError, match="pass y"):
         small().fit(graphs.with_labels(None))

@@ -8,7 +8,6 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from phist.checks import whole_number
@@ -79,7 +78,7 @@ class StructuralEstimator(BaseEstimator):  # type: ignore[misc]
         """The first of them."""
         networks = self.networks_
         if not networks:
-            raise NotFittedError("this model was fitted without a network; fit it with members that include 'network'")
+            raise ConfigError("this model was fitted without a network; fit it with members that include 'network'")
         return networks[0]
 
     @property

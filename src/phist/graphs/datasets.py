@@ -11,10 +11,12 @@ from phist.graphs.arrays import IntArray
 from phist.graphs.catalog import DATASETS as DATASETS
 from phist.graphs.catalog import DatasetFacts, dataset_facts, known_dataset
 from phist.graphs.convert import as_graphset
+from phist.graphs.download import MOST_BYTES
 from phist.graphs.download import download as fetch
 from phist.graphs.formats.nodes import Nodes
 from phist.graphs.formats.tu import read_tu, read_tu_split
 from phist.graphs.graphset import GraphSet
+from phist.graphs.limits import check_max_bytes
 from phist.graphs.locate import DatasetPlace, cache_folder, parsed_folder, places_of
 from phist.graphs.locate import find_dataset as find_dataset
 from phist.graphs.packing import Directed, Empty, Reading, SelfLoops, Weights
@@ -25,7 +27,7 @@ Stamp = dict[str, str | int]
 SPLIT_WORDS = ("train", "valid", "test")  # of a file NAME_split.txt
 
 
-def load_dataset(name: str, *, download: bool = True) -> GraphSet:
+def load_dataset(name: str, *, download: bool = True, max_bytes: int | None = None) -> GraphSet:
     """Load a dataset of the catalogue: the paper's nine, such as MUTAG or ENZYMES, and ten more; `DATASETS` has the names.
 
     It is looked for in the folder ``PHIST_DATA`` (``NAME.zip`` or ``NAME/``), then in the cache (``PHIST_CACHE``, else the
@@ -36,12 +38,14 @@ def load_dataset(name: str, *, download: bool = True) -> GraphSet:
     Args:
         name: upper or lower case, with or without hyphens; ``IMDB-B``, ``IMDB-M`` and ``REDDIT-B`` are understood.
         download: ``False`` stays off the network.
+        max_bytes: the most that is fetched, 1 GB unless given; the largest archive of the catalogue has 50 MB.
     """
+    check_max_bytes(max_bytes)
     facts = dataset_facts(name)
     for place in places_of(facts):
         if place.kind == "download" and not download:
             break
-        graphs = _load_from(place, facts)
+        graphs = _load_from(place, facts, max_bytes)
         if graphs is not None:
             return graphs
     raise _not_here(facts)
@@ -117,11 +121,13 @@ def _exists(data: str) -> bool:
         return False
 
 
-def _load_from(place: DatasetPlace, facts: DatasetFacts) -> GraphSet | None:
+def _load_from(place: DatasetPlace, facts: DatasetFacts, max_bytes: int | None = None) -> GraphSet | None:
     """The dataset, or ``None`` where a parsed copy turns out not to be one."""
     if place.kind == "parsed":
         return _open_parsed(facts, None)
-    return _load_download(facts, str(place.url)) if place.path is None else _load_local(facts, place.path)
+    if place.path is not None:
+        return _load_local(facts, place.path)
+    return _load_download(facts, str(place.url), max_bytes or MOST_BYTES)
 
 
 def _load_local(facts: DatasetFacts, path: Path) -> GraphSet:
@@ -133,13 +139,13 @@ def _load_local(facts: DatasetFacts, path: Path) -> GraphSet:
     return graphs
 
 
-def _load_download(facts: DatasetFacts, url: str) -> GraphSet:
+def _load_download(facts: DatasetFacts, url: str, max_bytes: int) -> GraphSet:
     archive = cache_folder() / f"{facts.name}.zip"
     try:
-        fetch(url, archive)
+        fetch(url, archive, max_bytes)
     except OutputError:  # no cache to write to: good for this once
         with TemporaryDirectory() as folder:
-            fetch(url, Path(folder) / archive.name)
+            fetch(url, Path(folder) / archive.name, max_bytes)
             return _read_checked(facts, Path(folder) / archive.name)
     try:
         return _load_local(facts, archive)

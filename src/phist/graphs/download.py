@@ -45,7 +45,7 @@ def _announced(response: Any) -> int | None:
 
 def _check_size(url: str, size: int, max_bytes: int) -> None:
     if size > max_bytes:
-        raise _failed(url, f"it has more than {max_bytes:,} bytes, the most that is fetched")
+        raise _failed(url, f"it has more than {max_bytes:,} bytes, the most that is fetched unless max_bytes says otherwise")
 
 
 def _open(url: str) -> Any:
