@@ -171,7 +171,7 @@ def test_unfitted_model_says_so(graphs, method):
 
 def test_a_model_without_networks_says_so(graphs):
     with pytest.raises(ConfigError, match="without a network"):
-        small(members="colours").fit(graphs).network_
+        _ = small(members="colours").fit(graphs).network_
 
 
 def test_missing_labels_are_an_error(graphs):

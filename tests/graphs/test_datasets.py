@@ -343,7 +343,7 @@ def test_a_download_that_breaks_off_leaves_nothing(serve, cache):
 
 def test_a_download_has_a_limit_that_can_be_set(serve, cache):
     serve()
-    with pytest.raises(DatasetError, match="more than 10 bytes.*max_bytes"):
+    with pytest.raises(DatasetError, match=r"more than 10 bytes.*max_bytes"):
         load_dataset("TOY", max_bytes=10)
     assert not list(cache.iterdir())
     assert len(load_dataset("TOY", max_bytes=10**6)) == 2
