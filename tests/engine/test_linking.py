@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 
@@ -29,7 +30,7 @@ def made():
     def top(values):
         return both(values) - max(values[0], 0.0)
 
-    top._cache = vectors.numba.core.caching.NullCache()
+    top._cache = numba.core.caching.NullCache()
     return top, both, largest
 
 
@@ -45,6 +46,17 @@ def test_only_what_python_calls_is_machine_code(made):
     (whole,) = _libraries(top)
     assert isinstance(whole, _WholeLibrary)
     assert whole.get_pointer_to_function(next(iter(top.overloads.values())).fndesc.llvm_func_name)
+
+
+def test_functions_that_numba_compiles_in_its_own_way_may_call_parts(made):
+    _, both, _ = made
+
+    @numba.njit
+    def outside(values):
+        return 2 * both(values)
+
+    assert outside(np.array([3.0, -1.0, 8.0])) == 18
+    assert numba.njit(lambda values: outside(values) + both(values))(np.array([3.0, -1.0, 8.0])) == 27
 
 
 def test_a_function_is_compiled_for_each_kind_of_argument(made):

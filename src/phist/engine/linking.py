@@ -10,6 +10,7 @@ it before machine code, and the code libraries that it links. `tests/engine/test
 
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -17,11 +18,19 @@ from numba.core.typed_passes import NativeLowering
 
 
 class _PartLibrary(JITCodeLibrary):
-    """Code of a function that only compiled code calls: nothing is linked to it, and it never is machine code."""
+    """Code of a function that only compiled code calls; it never is machine code of its own."""
 
     def finalize(self) -> None:
         self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """With all code below, for a function that Numba compiles in its own way."""
+        if self._shared_module is None:
+            self._shared_module = _own_module(self)
+            for library in _with_all_below(self._linking_libraries):
+                self._shared_module.link_in(library._get_module_for_linking(), preserve=True)
+        return self._shared_module
 
 
 class _WholeLibrary(JITCodeLibrary):
@@ -32,15 +41,35 @@ class _WholeLibrary(JITCodeLibrary):
         super().finalize()  # type: ignore[no-untyped-call]
 
 
+class _OwnCode:
+    """A part as a library to link that holds nothing but its own function."""
+
+    def __init__(self, part: _PartLibrary) -> None:
+        self._part, self._reload_init = part, part._reload_init
+
+    def _get_module_for_linking(self) -> Any:
+        return _own_module(self._part)
+
+
+def _own_module(part: _PartLibrary) -> Any:
+    """A copy in which functions may be defined more than once, as several parts bring the same ones."""
+    module = part._final_module.clone()
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == Linkage.external:
+            function.linkage = "linkonce_odr"
+    return module
+
+
 def _with_all_below(libraries: list[Any]) -> list[Any]:
     """These and those that their parts call, callers first: LLVM leaves out what nothing linked so far asks for."""
     found: dict[int, Any] = {}
 
     def visit(library: Any) -> None:
         if id(library) not in found:
-            for below in library._linking_libraries if isinstance(library, _PartLibrary) else ():
+            is_part = isinstance(library, _PartLibrary)
+            for below in library._linking_libraries if is_part else ():
                 visit(below)
-            found[id(library)] = library
+            found[id(library)] = _OwnCode(library) if is_part else library
 
     for library in libraries:
         visit(library)

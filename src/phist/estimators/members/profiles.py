@@ -14,6 +14,7 @@ from phist.estimators.trees import Trees, grow_trees
 from phist.graphs.graphset import GraphSet
 
 TREES = 200
+TREES_ASKED = 100  # of each fit that leaves a part out
 SHARED_BINS, OWN_BINS = 20, 50  # of histograms in which values mean the same in all graphs, and as the profiles' authors have them
 MOST_EIGENVALUES = 128
 MOST_NODES = 4000  # of a graph whose spectrum is computed, in the cube of them: about ten seconds
@@ -40,13 +41,13 @@ class Profiles(Member):
         found = lesson.blank()
         for part in range(lesson.parts.held_out):
             training, test = lesson.parts.training(part), lesson.parts.test(part)
-            found[test] = self._grow(rows, lesson, training).predict_proba(rows[test])
-        self.trees = self._grow(rows, lesson, np.arange(len(examples.targets)))
+            found[test] = self._grow(rows, lesson, training, TREES_ASKED).predict_proba(rows[test])
+        self.trees = self._grow(rows, lesson, np.arange(len(examples.targets)), TREES)
         return {"trees": found}
 
-    def _grow(self, rows: NDArray[np.float32], lesson: Lesson, chosen: NDArray[np.int64]) -> Trees:
+    def _grow(self, rows: NDArray[np.float32], lesson: Lesson, chosen: NDArray[np.int64], n_trees: int) -> Trees:
         targets, weights = lesson.examples.targets[chosen], lesson.examples.weights[chosen]
-        return grow_trees(rows[chosen], targets, weights, lesson.n_classes, TREES, lesson.seed)
+        return grow_trees(rows[chosen], targets, weights, lesson.n_classes, n_trees, lesson.seed)
 
     def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
         graphs = plain(graphs)
