@@ -2,6 +2,7 @@
 
 import typer
 
+from phist.cli.bench_costs import costs
 from phist.cli.bench_diff import diff
 from phist.cli.bench_methods import methods
 from phist.cli.bench_report import report
@@ -10,5 +11,5 @@ from phist.cli.bench_status import status
 from phist.cli.bench_table import table
 
 bench_app = typer.Typer(no_args_is_help=True, help="Studies: many methods on many datasets, fairly compared and fully recorded.")
-for verb in (run, status, table, report, diff, methods):
+for verb in (run, status, table, costs, report, diff, methods):
     bench_app.command()(verb)

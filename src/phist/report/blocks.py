@@ -11,6 +11,7 @@ from pathlib import Path
 
 from phist.errors import ConfigError, GraphInputError, check_choice
 from phist.files import atomic_path
+from phist.report.costs import costs_table
 from phist.report.differences import difference_table
 from phist.report.estimates import estimates_table
 from phist.report.ranks import ranks_table
@@ -27,6 +28,7 @@ BLOCKS: dict[str, Callable[[Study], str]] = {
     "differences": lambda study: to_markdown(difference_table(study, OURS)),
     "ablations": lambda study: to_markdown(difference_table(study, WHOLE, ABLATIONS)),
     "ranks": lambda study: to_markdown(ranks_table(study)),
+    "costs": lambda study: to_markdown(costs_table(study)),
     "estimates": lambda study: to_markdown(estimates_table(study)),
 }
 _BLOCK = re.compile(r"(<!-- results:begin (\S+) (\S[^\n]*?) -->\n)(.*?)(<!-- results:end -->)", re.DOTALL)

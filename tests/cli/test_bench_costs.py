@@ -1,0 +1,22 @@
+from made_records import make_records, write_records
+
+SECONDS = {"ldp": 1.0, "phist": 2.0, "gcn": 3.0}
+RIGHT = {"ldp": 15, "phist": 17, "gcn": 14}
+
+
+def made_records(methods=tuple(SECONDS)):
+    return [record for method in methods for record in make_records([RIGHT[method]] * 10, method=method, seconds=SECONDS[method])]
+
+
+def test_the_command_prints_and_draws(run, tmp_path):
+    folder = write_records(tmp_path / "paper", made_records())
+    result = run("bench", "costs", folder, "--figure", tmp_path / "costs")
+    assert result.exit_code == 0, result.output
+    assert "85.0*" in result.stdout and "70.0 " in result.stdout
+    assert (tmp_path / "costs.png").stat().st_size > 1000 and "gcn" in (tmp_path / "costs.svg").read_text()
+
+
+def test_the_command_says_when_there_is_nothing_to_draw(run, tmp_path):
+    folder = write_records(tmp_path / "paper", made_records(methods=("ldp",)))
+    result = run("bench", "costs", folder, "--figure", tmp_path / "costs")
+    assert result.exit_code == 1 and "nothing to draw" in result.output
