@@ -19,4 +19,4 @@ def test_the_command_prints_and_draws(run, tmp_path):
 def test_the_command_says_when_there_is_nothing_to_draw(run, tmp_path):
     folder = write_records(tmp_path / "paper", made_records(methods=("ldp",)))
     result = run("bench", "costs", folder, "--figure", tmp_path / "costs")
-    assert result.exit_code == 1 and "nothing to draw" in result.output
+    assert result.exit_code == 2 and "nothing to draw" in result.output

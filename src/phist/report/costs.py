@@ -60,8 +60,8 @@ def costs_table(study: Study) -> Table:
     ]
     legend = (
         f"Over {', '.join(datasets)}; methods that lack one are left out.",
-        "The mean over datasets, and seconds of a fold as their geometric mean, as recorded on the machine of the study; a fold of a "
-        "kernel does not count the Gram matrix, which all folds share.",
+        "The mean over datasets, and seconds of a fold as their geometric mean, as recorded on the machine of the study; a "
+        "kernel's do not count the Gram matrix, which all folds share.",
         "Marked: no other method reaches as much in less time.",
     )
     return Table("costs", title, (f"mean {metric.title}", "seconds a fold"), tuple(rows), (), legend, grouped=False)
