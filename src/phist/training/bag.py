@@ -14,6 +14,8 @@ from phist.training.history import Ending
 from phist.training.loop import Trainer, copy_state
 from phist.training.progress import TrainingProgress
 
+CLEAR = 2.0  # standard errors by which a cycle must lower the log-loss for another, twice as long, to follow
+
 
 @dataclass(frozen=True)
 class Look:
@@ -84,13 +86,13 @@ class BagTraining:
         return self.bag
 
     def _pays(self, end: int, states: list[State]) -> bool:
-        """Whether the cycle was worth its time, so that one twice as long may be: it gained more than a standard error."""
+        """Whether the cycle was worth its time, so that one twice as long may be: it gained more than chance would."""
         losses, accuracy = self.look(states)
         gains = np.full(len(losses), np.inf) if self._losses is None else self._losses - losses
         self.bag.looks.append(Look(end, float(losses.mean()), accuracy))
         if gains.mean() > 0:
             self.bag.best, self.bag.states, self._losses = len(self.bag.looks) - 1, states, losses
-        return bool(np.isinf(gains).all() or gains.mean() > gains.std() / np.sqrt(len(gains)))
+        return bool(np.isinf(gains).all() or gains.mean() > CLEAR * gains.std() / np.sqrt(len(gains)))
 
     def _fits(self, end: int) -> bool:
         """Whether the cycle up to ``end`` can be done in time, as epochs have taken so far."""

@@ -2,8 +2,10 @@
 
 import copy
 import json
-from itertools import pairwise
+import re
 
+_WORD = re.compile(rb"[A-Za-z0-9_.-]+")
+_LOOKED_AT = 1 << 16  # bytes of a file in which a word is changed: models have megabytes of numbers
 WORDS = (
     *("", " ", "0", "-1", "-0", "1.5", "007", "1_000", "0x10", "nan", "inf", "-inf", "1e308", "1e-320", "1e999", "true", "null"),
     *(
@@ -132,17 +134,12 @@ def _insert(random, data):
 
 def _change_word(random, data):
     """Replace one run of letters and digits, which in a text format is a name or a number."""
-    ends = [i for i in range(len(data) + 1) if _is_letter(data, i - 1) != _is_letter(data, i)]
-    words = [(a, b) for a, b in pairwise(ends) if _is_letter(data, a)]
+    words = [found.span() for found in _WORD.finditer(data, 0, _LOOKED_AT)]
     if not words:
         return data
     first, last = random.choice(words)
     other = random.choice((random.choice(WORDS).encode(errors="replace"), data[slice(*random.choice(words))]))
     return data[:first] + other + data[last:]
-
-
-def _is_letter(data, place):
-    return 0 <= place < len(data) and (data[place : place + 1].isalnum() or data[place] in b"_.-")
 
 
 def _change_lines(random, data):
