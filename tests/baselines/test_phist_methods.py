@@ -50,7 +50,7 @@ def test_the_account_tells_what_was_chosen_and_reached(method, task):
 def test_the_estimator_tells_its_own_estimate_and_every_candidate(task):
     account = quick(Phist).fit(task).account
     assert 0 <= account.chosen["out_of_fold"]["accuracy"] <= 1
-    assert {trial["name"].partition("/")[0] for trial in account.tried} == {"network", "colours", "profiles"}
+    assert {trial["name"].partition("/")[0] for trial in account.tried} == {"network", "colours"}  # of low effort
 
 
 def test_networks_alone_have_no_hand_made_description_beside_them(task):

@@ -69,7 +69,7 @@ def test_save_does_not_replace_a_model_with_other_things_beside_it(model, tmp_pa
 
 @pytest.mark.parametrize("member", ["colours", "network"])
 def test_a_model_replaces_a_model_of_any_members(run, data, tmp_path, member):
-    for members in ("all", member):
+    for members in ("auto", member):
         result = run("fit", data, "--out", tmp_path / "model", "--effort", "low", "--epochs", "1", "--members", members)
         assert result.exit_code == 0, result.output
     assert StructuralClassifier.load(tmp_path / "model").members == member

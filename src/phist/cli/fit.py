@@ -46,7 +46,7 @@ Preset = Annotated[
     ),
 ]
 Members = Annotated[
-    str, typer.Option(metavar="NAMES", help="What to try, separated by commas: network, colours, profiles; or all.")
+    str, typer.Option(metavar="NAMES", help="What to try, separated by commas: network, colours, profiles; or auto, by effort.")
 ]
 Heads = Annotated[
     str, typer.Option(metavar="NAMES", help="Heads of the networks, separated by commas: linear, forest, kernel; or auto.")
@@ -86,7 +86,7 @@ def fit(
     seed: Seed = 0,
     test_fraction: TestFraction = 0.0,
     preset: Preset = "auto",
-    members: Members = "all",
+    members: Members = "auto",
     heads: Heads = "auto",
     epochs: Epochs = None,
     engine: Engine = "auto",

@@ -28,7 +28,7 @@ def validate(
     time_budget: Budget = None,
     seed: Seed = 0,
     preset: Preset = "auto",
-    members: Members = "all",
+    members: Members = "auto",
     heads: Heads = "auto",
     epochs: Epochs = None,
     engine: Engine = "auto",

@@ -61,7 +61,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         random_state: seed of everything random; the same seed gives the same model.
         preset: ``"auto"``; ``"one"`` for one network with sizes by the graphs; a dataset's name for one with the appendix's sizes
             and our recipe (``"ENZYMES"``); or ``"paper:ENZYMES"`` for the network and training as printed.
-        members: ``"all"``, or names of the members to try: ``"network"``, ``"colours"``, ``"profiles"``.
+        members: ``"auto"`` for those of the effort, or names of the members to try: ``"network"``, ``"colours"``, ``"profiles"``.
         heads: ``"auto"``, or names of the networks' heads to try: ``"linear"``, ``"forest"``, ``"kernel"``.
         network: a `NetworkConfig`, or fields of one by name, in place of the preset's; ``"roots"`` is the number of roots drawn
             per graph, or ``"all"``.
@@ -95,7 +95,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         *,
         preset: str = "auto",
-        members: str | tuple[str, ...] = "all",
+        members: str | tuple[str, ...] = "auto",
         heads: str | tuple[str, ...] = "auto",
         network: NetworkSettings = None,
         training: TrainingSettings = None,
@@ -151,7 +151,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("effort", self.effort, get_args(EffortName))
-        self._chosen_members()
+        self._chosen_members(tuple(MEMBERS))
         self._chosen_heads(tuple(HEADS))
         preset = resolve(make_preset(self.preset), self.network, self.training)
         if self.time_budget is not None:
@@ -163,8 +163,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         if self.preset == "auto":
             check_ensemble_training(preset.training)
 
-    def _chosen_members(self) -> tuple[str, ...]:
-        return choose_names("members", self.members, "all", tuple(MEMBERS), tuple(MEMBERS))
+    def _chosen_members(self, default: tuple[str, ...]) -> tuple[str, ...]:
+        return choose_names("members", self.members, "auto", default, tuple(MEMBERS))
 
     def _chosen_heads(self, default: tuple[str, ...]) -> tuple[str, ...]:
         return choose_names("heads", self.heads, "auto", default, tuple(HEADS))
@@ -193,7 +193,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     def _make_members(self, effort: Effort, graphs: GraphSet) -> list[Member]:
         """Those that take seconds first: where time is short, the networks have what is left."""
-        chosen = self._chosen_members()
+        chosen = self._chosen_members(effort.members)
         members: list[Member] = [kind() for kind in (Colours, Profiles) if kind.name in chosen]
         if "network" in chosen:
             heads = self._chosen_heads(effort.heads)

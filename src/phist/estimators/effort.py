@@ -20,6 +20,7 @@ class Effort:
         held_out: how many of them are left out in turn; each costs a network.
         epochs: of a network, at most.
         restarts: of its schedule; graphs left out are asked at the foot of each cycle whether to go on.
+        members: that are tried.
         heads: of the networks.
         second_bag: whether networks of another kind (densities in f_graph, longer reach) join.
     """
@@ -28,14 +29,17 @@ class Effort:
     held_out: int
     epochs: int
     restarts: int
+    members: tuple[str, ...]
     heads: tuple[str, ...]
     second_bag: bool = False
 
 
+_ALL = ("network", "colours", "profiles")
+_HEADS = ("linear", "forest", "kernel")
 EFFORTS: dict[str, Effort] = {
-    "low": Effort(parts=5, held_out=1, epochs=30, restarts=0, heads=("linear",)),
-    "medium": Effort(parts=5, held_out=5, epochs=105, restarts=2, heads=("linear", "forest", "kernel")),
-    "high": Effort(parts=5, held_out=5, epochs=225, restarts=3, heads=("linear", "forest", "kernel"), second_bag=True),
+    "low": Effort(parts=5, held_out=1, epochs=30, restarts=0, members=("network", "colours"), heads=("linear",)),
+    "medium": Effort(parts=5, held_out=5, epochs=105, restarts=2, members=_ALL, heads=_HEADS),
+    "high": Effort(parts=5, held_out=5, epochs=225, restarts=3, members=_ALL, heads=_HEADS, second_bag=True),
 }
 
 
