@@ -16,7 +16,8 @@ SETTINGS = {"network": {"channels": (3, 4), "bins": 3, "roots": 4}, "training": 
 
 @pytest.fixture(scope="module")
 def model():
-    return StructuralClassifier("low", heads=("linear", "forest", "kernel"), **SETTINGS).fit(GRAPHS)
+    members, heads = ("network", "colours", "profiles"), ("linear", "forest", "kernel")
+    return StructuralClassifier("low", members=members, heads=heads, **SETTINGS).fit(GRAPHS)
 
 
 @pytest.fixture

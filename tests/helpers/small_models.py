@@ -8,7 +8,7 @@ QUICK = {"network": NETWORK, "training": {"epochs": 2}, "engine": "reference", "
 
 def quick_classifier(**changes):
     """One network of two epochs beside the other members, unless something else is asked for."""
-    return StructuralClassifier(**{"effort": "low", **QUICK, **changes})
+    return StructuralClassifier(**{"effort": "low", "members": ("network", "colours", "profiles"), **QUICK, **changes})
 
 
 def quick_network(**changes):

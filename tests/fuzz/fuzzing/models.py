@@ -116,7 +116,7 @@ def _saved_models():
     from phist import StructuralEmbedder
 
     place = _temporary_folder()
-    _classifier(effort="low").fit(_graphs()).save(place / "ensemble")
+    _classifier(effort="low", members=("network", "colours", "profiles")).fit(_graphs()).save(place / "ensemble")
     _classifier(preset="MUTAG", heads=("linear", "forest", "kernel")).fit(_graphs()).save(place / "heads")
     StructuralEmbedder(**SETTINGS).fit(_graphs()).save(place / "embedder")
     for name, settings in CHECKPOINTS.items():
