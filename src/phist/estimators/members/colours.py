@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
@@ -21,6 +22,7 @@ from phist.graphs.graphset import GraphSet
 COUNTS = {"subtree": subtree_counts, "assignment": assignment_counts, "paths": path_counts}
 PENALTIES = (3.0, 30.0, 300.0, 3000.0)  # inverse strengths of the ridge: below, nothing is learnt; above, nothing changes
 MOST_WEIGHTS = 1 << 20  # of all classes together, for each predictor: 4 MB
+MOST_IN_PAIRS = 2000  # graphs that are compared with each other: a second or two
 MOST_PAIRS = 40_000_000  # of nodes, over all rounds: a table of half a gigabyte
 _UNSEEN = -8.0  # score of a class that the training graphs do not have
 
@@ -42,19 +44,25 @@ class Colours(Member):
         return {name: self._fit_table(name, self._table(name, graphs, lesson.n_classes), lesson) for name in self.predictors}
 
     def _fit_table(self, name: str, table: csr_array, lesson: Lesson) -> Probabilities:
-        """The penalty of the lowest tempered log-loss on graphs left out; then one fit on all graphs."""
+        """Weaker penalties, for as long as the tempered log-loss on graphs left out falls; then one fit on all graphs."""
         targets, asked = lesson.examples.targets, lesson.parts.asked
+        rows, back = _in_own_span(table) if _is_wide(table) else (table, None)
         best, least, penalty = lesson.blank(), np.inf, PENALTIES[0]
         for candidate in PENALTIES:
             found = lesson.blank()
             for part in range(lesson.parts.held_out):
-                learnt = _fit_weights(table, lesson, lesson.parts.training(part), candidate)
+                learnt = _fit_weights(rows, lesson, lesson.parts.training(part), candidate)
                 test = lesson.parts.test(part)
-                found[test] = _probabilities(table[test], learnt)
+                found[test] = _probabilities(rows[test], learnt)
             loss = log_loss_of(temper(found[asked], targets[asked])[0], targets[asked])
-            if loss < least:
-                best, least, penalty = found, loss, candidate
-        self.weights[name] = _fit_weights(table, lesson, np.arange(len(targets)), penalty)
+            if loss >= least:
+                break
+            best, least, penalty = found, loss, candidate
+        weights = _fit_weights(rows, lesson, np.arange(len(targets)), penalty)
+        if back is not None:
+            columns = (table.T @ (back @ weights[:, :-1].T)).T
+            weights = np.concatenate([columns, weights[:, -1:]], axis=1).astype(np.float32)
+        self.weights[name] = weights
         return best
 
     def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
@@ -104,7 +112,26 @@ def rounds_for(name: str, graphs: GraphSet) -> int:
     return int(min(ROUNDS, MOST_PAIRS // max(1, count_pairs(graphs)) - 1)) if 2 * count_pairs(graphs) <= MOST_PAIRS else 0
 
 
-def _fit_weights(table: csr_array, lesson: Lesson, chosen: NDArray[np.int64], penalty: float) -> NDArray[np.float32]:
+def _is_wide(table: csr_array) -> bool:
+    """Whether a graph has more entries than there are graphs, which are few enough for a table of all pairs."""
+    return bool(table.shape[0] <= MOST_IN_PAIRS and table.nnz > table.shape[0] ** 2)
+
+
+def _in_own_span(table: csr_array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The rows in coordinates of the space that they span, with the same inner products, and the way back.
+
+    A penalised regression stays in that space, so that it is the same there, and much cheaper if rows are few and long.
+    Weights w of the coordinates are weights ``table.T @ back @ w`` of the columns.
+    """
+    values, vectors = eigh((table @ table.T).toarray().astype(np.float64))
+    kept = values > values[-1] * 1e-12
+    lengths = np.sqrt(values[kept])
+    return vectors[:, kept] * lengths, vectors[:, kept] / lengths
+
+
+def _fit_weights(
+    table: csr_array | NDArray[np.float64], lesson: Lesson, chosen: NDArray[np.int64], penalty: float
+) -> NDArray[np.float32]:
     """One row of weights, the last of them the intercept, for each class against the others: (classes, columns + 1)."""
     rows, targets, counts = table[chosen], lesson.examples.targets[chosen], lesson.examples.weights[chosen]
     weights = np.zeros((lesson.n_classes, table.shape[1] + 1), np.float32)
@@ -121,7 +148,9 @@ def _fit_weights(table: csr_array, lesson: Lesson, chosen: NDArray[np.int64], pe
     return weights
 
 
-def _fit_one(rows: csr_array, is_own: NDArray[np.bool_], counts: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
+def _fit_one(
+    rows: csr_array | NDArray[np.float64], is_own: NDArray[np.bool_], counts: NDArray[np.float64], penalty: float
+) -> NDArray[np.float64]:
     machine = LogisticRegression(C=penalty, solver="liblinear", dual=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -131,7 +160,7 @@ def _fit_one(rows: csr_array, is_own: NDArray[np.bool_], counts: NDArray[np.floa
     return np.append(machine.coef_[0], machine.intercept_[0])
 
 
-def _probabilities(rows: csr_array, weights: NDArray[np.float32]) -> Probabilities:
+def _probabilities(rows: csr_array | NDArray[np.float64], weights: NDArray[np.float32]) -> Probabilities:
     scores = rows @ weights[:, :-1].T.astype(np.float64) + weights[:, -1]
     probabilities: Probabilities = softmax(scores, axis=1)
     return probabilities
