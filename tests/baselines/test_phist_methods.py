@@ -111,3 +111,8 @@ def test_one_network_stays_one_on_datasets_without_a_preset(task):
     options = {name: value for name, value in QUICK.items() if name != "effort"}
     account = PhistLinear(**options).fit(task).account
     assert account.chosen["weights"] == {"network/linear": 1.0}
+
+
+def test_the_estimator_counts_how_often_the_right_class_is_in_its_set(task):
+    sets = quick(Phist).fit(task).account.chosen["sets"]
+    assert sets["promised"] == 0.9 and 0 <= sets["reached"] <= 1 and 0 <= sets["size"] <= 2

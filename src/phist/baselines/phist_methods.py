@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from phist.estimators import StructuralClassifier
 
 LAST_EPOCH = "last epoch of an annealed schedule, which validation has no part in"
+COVERAGE = 0.9  # of the sets of classes whose hits are counted on validation graphs
 OUT_OF_FOLD = "epochs, weights and temperatures by out-of-fold predictions of the training graphs, which validation has no part in"
 
 
@@ -92,7 +93,15 @@ class PhistMethod(Method):
         if hasattr(self._model, "report_"):
             account.tried = [asdict(candidate) for candidate in self._model.report_.candidates]
             account.notes = list(self._model.report_.notes)
+            account.chosen["sets"] = self._measure_sets(task)
         return account
+
+    def _measure_sets(self, task: Task) -> dict[str, float]:
+        """How often the class of a validation graph, which the estimator has not seen, is in its set, and how large sets are."""
+        sets = self._model.predict_set(task.graphs[task.validation], COVERAGE)
+        hits = [own in found for own, found in zip(task.labels_of(task.validation), sets, strict=True)]
+        sizes = [len(found) for found in sets]
+        return {"promised": COVERAGE, "reached": float(np.mean(hits)), "size": float(np.mean(sizes))} if sets else {}
 
     def _checkpoint(self, task: Task, parameters: Mapping[str, Any]) -> Path | None:
         """Where a cell goes on when it is killed: until it is done, and for this cell alone."""

@@ -8,6 +8,10 @@ from phist.report.study import Result, Study, title_of
 from phist.report.tables import Entry, Row, Table
 
 OURS = "phist"
+SETS = (
+    "Sets are those of `predict_set(graphs, coverage=0.9)` for the validation graphs of a fold, which the estimator never sees; "
+    "classes in a set are a number, not percent."
+)
 
 
 def estimates_table(study: Study, label: str = OURS) -> Table:
@@ -20,6 +24,12 @@ def estimates_table(study: Study, label: str = OURS) -> Table:
         "on the test folds": [_entry([reached for _, reached in pairs[dataset]]) for dataset in columns],
         "error of the estimate": [_entry([estimate - reached for estimate, reached in pairs[dataset]]) for dataset in columns],
     }
+    sets = {dataset: _sets(results[dataset]) for dataset in columns}
+    if any(sets.values()):
+        rows |= {
+            "right class in its set of 90 %": [_entry([reached for reached, _ in sets[dataset]]) for dataset in columns],
+            "classes in a set": [_entry([size for _, size in sets[dataset]]) for dataset in columns],
+        }
     errors = [mean(estimate - reached for estimate, reached in pairs[dataset]) for dataset in columns]
     summary = (
         f"Mean error over {len(errors)} datasets {mean(errors):+.1f} points, mean size of the error "
@@ -32,7 +42,7 @@ def estimates_table(study: Study, label: str = OURS) -> Table:
         f"{title_of(study)}: {label}'s own estimates",
         tuple(columns),
         tuple(Row(name, "phist", tuple(entries)) for name, entries in rows.items()),
-        legend=("Mean ± standard deviation over folds, in percent.", summary),
+        legend=("Mean ± standard deviation over folds, in percent.", summary, *([SETS] if any(sets.values()) else [])),
         grouped=False,
     )
 
@@ -49,5 +59,13 @@ def _estimate(record: Record) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
+def _sets(result: Result) -> list[tuple[float, float]]:
+    """How often the right class was in its set, in percent, and the classes in a set, of every record that has them."""
+    measured = (record.account.chosen.get("sets") for record in result.records)
+    return [(100 * own["reached"], own["size"]) for own in measured if isinstance(own, dict) and {"reached", "size"} <= set(own)]
+
+
 def _entry(values: list[float]) -> Entry:
+    if not values:
+        return Entry()
     return Entry(mean(values), stdev(values) if len(values) > 1 else None, len(values), len(values))
