@@ -41,6 +41,10 @@ class MissingExtraError(PhistError, ImportError):
     """An optional dependency that is not installed."""
 
 
+class EngineNotice(UserWarning):
+    """The fused engine does not cover a network, and the reference computes it; or compiled code cannot be kept."""
+
+
 def check_choice(name: str, value: object, choices: Collection[object]) -> None:
     """Raise a `ConfigError` unless ``value`` is one of ``choices``."""
     if not isinstance(value, Hashable) or value not in choices:

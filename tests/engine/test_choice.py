@@ -8,9 +8,9 @@ import pytest
 from engine_truth import SMALL, make_graphs, random_graphs
 
 from phist import StructuralClassifier
-from phist.engine.choice import EngineNotice, choose_engine, uncovered
+from phist.engine.choice import choose_engine, uncovered
 from phist.engine.computation import Fused, Reference, compute
-from phist.errors import ConfigError
+from phist.errors import ConfigError, EngineNotice
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.kernels import KERNELS
 from phist.nn.network import make_network

@@ -8,8 +8,9 @@ import pytest
 import torch
 from engine_truth import SMALL, fused_computation, random_graphs, settled_network, some_draws
 
-from phist.engine import code_cache, compiling, vectors
-from phist.engine.choice import EngineNotice
+from phist.engine import compiling, vectors
+from phist.errors import EngineNotice
+from phist.jit import code_cache
 from phist.nn.sampling import draw_all
 
 

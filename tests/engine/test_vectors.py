@@ -7,8 +7,9 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine import budget, code_cache, share, statistics, vectors
+from phist.engine import budget, share, statistics, vectors
 from phist.engine.vectors import LANES, elu, exp, half_sine, load, square_root, store, tanh
+from phist.jit import code_cache
 
 FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3, "square_root": 4}
 
@@ -88,14 +89,15 @@ def test_what_is_not_a_number_stays_so(name):
 # Compiled code --------------------------------------------------------------------------------------------------------
 
 
-def test_digest_is_that_of_all_sources_of_the_engine():
-    sources = sorted(Path(vectors.__file__).parent.glob("*.py"))
-    assert sha256(b"".join(path.read_bytes() for path in sources)).hexdigest() == code_cache.SourcesCache.digest
+def test_digest_is_that_of_all_sources_of_the_engine_and_of_how_they_are_compiled():
+    folders = (Path(code_cache.__file__).parent, Path(vectors.__file__).parent)
+    sources = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
+    assert sha256(b"".join(sources)).hexdigest() == share.run_share._cache.digest
 
 
 @pytest.mark.parametrize("function", [budget.needs, share.run_share, statistics.settle])
 def test_compiled_code_is_out_of_date_when_a_source_changes(function, monkeypatch):
     codegen = function.targetctx.codegen()
     before = function._cache._index_key((), codegen)
-    monkeypatch.setattr(code_cache.SourcesCache, "digest", "of other sources")
+    monkeypatch.setattr(function._cache, "digest", "of other sources")
     assert function._cache._index_key((), codegen) != before

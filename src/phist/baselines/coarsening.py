@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.descriptors.compiled import compiled
 from phist.graphs.arrays import IntArray
 from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import pack
 from phist.graphs.symmetry import targets_of
+from phist.jit import compiled
 
 
 @dataclass(frozen=True)

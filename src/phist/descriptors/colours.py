@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from phist.descriptors.compiled import compiled
 from phist.descriptors.grams.distances import search
 from phist.graphs.arrays import IntArray
 from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import Hashes, refinement_rounds
+from phist.jit import compiled
 
 ROUNDS = 5  # of refinement, as the kernels of the study
 MOST_NODES = 3000  # of a graph whose pairs of nodes are counted: 200 MB of keys

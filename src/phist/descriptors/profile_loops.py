@@ -7,8 +7,8 @@ numbered through the set in the order of their smaller end and then of their lar
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.descriptors.compiled import compiled
 from phist.graphs.arrays import IntArray
+from phist.jit import compiled
 
 Scores = NDArray[np.float32]
 

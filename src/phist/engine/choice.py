@@ -6,8 +6,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from phist.engine.notices import EngineNotice
-from phist.errors import ConfigError, check_choice
+from phist.errors import ConfigError, EngineNotice, check_choice
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
 from phist.nn.network import StructuralNetwork

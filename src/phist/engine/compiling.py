@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 from phist.engine.budget import needs
 from phist.engine.course import Course
 from phist.engine.function import FusedNetwork
-from phist.engine.notices import EngineNotice
 from phist.engine.share import run_share
+from phist.errors import EngineNotice
 from phist.graphs.convert import as_graphset
 from phist.nn.adamw import AdamW
 from phist.nn.config import NetworkConfig

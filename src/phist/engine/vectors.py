@@ -8,10 +8,8 @@ narrower registers takes each vector in two or four pieces.
 import math
 import operator
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -20,16 +18,14 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import lower_builtin, models, register_model
 
-from phist.engine.code_cache import SourcesCache
-from phist.engine.linking import PartCompiler, WholeCompiler
+from phist import jit
+from phist.jit import Function
 
 LANES = 16  # widths are padded with zeros to a multiple of this
 FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
 single = np.float32
 
-_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy", "nogil": True}
-_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-Function = TypeVar("Function", bound=Callable[..., Any])
+_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy"}
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
@@ -38,17 +34,13 @@ def intrinsic(function: Callable[..., Any]) -> Any:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function that Python calls, and keep it on disk, where there is a place to keep it."""
-    result = numba.njit(**_OPTIONS, pipeline_class=WholeCompiler)(function)
-    with suppress(RuntimeError):  # neither beside the sources nor at home may anything be written: memory must do
-        result._cache = SourcesCache(function)
-    return result  # type: ignore[no-any-return]
+    """Compile a function of the engine that Python calls."""
+    return jit.compiled(function, **_OPTIONS)
 
 
 def inner(function: Function) -> Function:
     """Compile a function that only compiled code calls."""
-    result: Function = numba.njit(**_INNER, pipeline_class=PartCompiler)(function)
-    return result
+    return jit.inner(function, **_OPTIONS)
 
 
 class VectorType(types.Type):

@@ -5,12 +5,10 @@ new, and when a class falls apart its largest part keeps the old colour (Hopcrof
 at most log2(nodes) times: O((nodes + arcs) log(nodes)) operations apart from sorting, however many rounds there are.
 """
 
-from collections.abc import Callable
-from typing import Any
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from phist.jit import compiled
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -19,15 +17,7 @@ Flags = NDArray[np.bool_]
 _SPLIT, _PART, _ROUND = (np.uint64(0x9E3779B97F4A7C15 * k % 2**64) for k in (17, 19, 23))
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first call and keep the result on disk, where there is a place to keep it."""
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no writable place for the cache
-        return numba.njit(nogil=True)(function)
-
-
-@_compiled
+@compiled
 def mix(value: np.uint64) -> np.uint64:
     """The finaliser of splitmix64, for one number."""
     value = value + np.uint64(0x9E3779B97F4A7C15)
@@ -36,7 +26,7 @@ def mix(value: np.uint64) -> np.uint64:
     return value ^ (value >> np.uint64(31))
 
 
-@_compiled
+@compiled
 def _collect(
     changed: Ints,
     n_changed: int,
@@ -63,7 +53,7 @@ def _collect(
     return n_affected
 
 
-@_compiled
+@compiled
 def _parts(group: Ints, sums: Hashes, quiet: int) -> tuple[Ints, Hashes, Ints]:
     """The parts of a class: nodes with equal sums, which stand together in ``group``, and last those that got no message.
 
@@ -84,7 +74,7 @@ def _parts(group: Ints, sums: Hashes, quiet: int) -> tuple[Ints, Hashes, Ints]:
     return begins[:last], part_sums[:last], sizes[:last]
 
 
-@_compiled
+@compiled
 def _largest(part_sums: Hashes, sizes: Ints) -> int:
     """Of the largest parts of a class the one with the smallest sum, so that the choice is the same in every graph."""
     best = 0
@@ -94,7 +84,7 @@ def _largest(part_sums: Hashes, sizes: Ints) -> int:
     return best
 
 
-@_compiled
+@compiled
 def _quiet_members(members: Ints, touched: Flags, quiet: int) -> Ints:
     found, n_found = np.empty(quiet, np.int64), 0
     for node in members:
@@ -104,7 +94,7 @@ def _quiet_members(members: Ints, touched: Flags, quiet: int) -> Ints:
     return found
 
 
-@_compiled
+@compiled
 def _move_to_end(moving: Ints, members: Ints, position: Ints, end: int) -> None:
     """Bring nodes to the places before ``end``, each in exchange for the node that stands there."""
     for node in moving:
@@ -114,7 +104,7 @@ def _move_to_end(moving: Ints, members: Ints, position: Ints, end: int) -> None:
         members[end], position[node] = node, end
 
 
-@_compiled
+@compiled
 def _layout(class_of: Ints, n_classes: int) -> tuple[Ints, Ints, Ints, Ints]:
     """Members of a class standing together: ``members[first[c] : first[c] + size[c]]``; and the place of each node."""
     n_nodes = len(class_of)
@@ -128,7 +118,7 @@ def _layout(class_of: Ints, n_classes: int) -> tuple[Ints, Ints, Ints, Ints]:
     return members, position, size, first
 
 
-@_compiled
+@compiled
 def refine_until_stable(indptr: Ints, targets: Ints, codes: Hashes, class_of: Ints, names: Hashes) -> np.uint64:
     """Split the classes of the nodes until no class falls apart.
 

@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.descriptors.compiled import compiled
 from phist.descriptors.grams.counts import Gram, add_counts, check_range
 from phist.descriptors.grams.distances import search
 from phist.graphs.arrays import IntArray, starts_of
 from phist.graphs.graphset import GraphSet
+from phist.jit import compiled
 
 _ENTRIES_AT_A_TIME = 1 << 22  # 64 MB of features with their counts, three times that while they are sorted
 

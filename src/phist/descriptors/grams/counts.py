@@ -8,9 +8,9 @@ to the Gram matrix. Counts are whole numbers, so sums are exact up to 2^53.
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.descriptors.compiled import compiled
 from phist.errors import GraphInputError
 from phist.graphs.arrays import IntArray
+from phist.jit import compiled
 
 Gram = NDArray[np.float64]
 

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.descriptors.compiled import compiled
 from phist.graphs.arrays import IntArray
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet
+from phist.jit import compiled
 from phist.progress import SlowProgress
 
 

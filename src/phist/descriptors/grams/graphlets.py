@@ -6,11 +6,11 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.descriptors.compiled import compiled
 from phist.descriptors.grams.counts import Gram, mirrored
 from phist.graphs.arrays import IntArray
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet
+from phist.jit import compiled
 from phist.progress import SlowProgress
 
 SMALLEST, LARGEST = 3, 5  # nodes of a graphlet, as in GraKeL

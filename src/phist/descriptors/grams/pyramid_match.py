@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from phist.descriptors.compiled import compiled
 from phist.descriptors.grams.counts import Gram, mirrored
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet
+from phist.jit import compiled
 from phist.progress import SlowProgress
 
 # Up to this size all eigenvectors together cost no more than a few by iteration.

@@ -1,25 +1,15 @@
 """The compiled loop that turns the bytes of an integer table into numbers; imported only when a table is read."""
 
-from collections.abc import Callable
-from typing import Any
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from phist.jit import compiled
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _PLUS, _COMMA, _MINUS, _ZERO, _NINE = 9, 10, 13, 32, 43, 44, 45, 48, 57
 _DIGITS = 18  # what certainly fits into 64 bits
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first call and keep the result on disk, where there is a place to keep it."""
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no writable place for the cache
-        return numba.njit(nogil=True)(function)
-
-
-@_compiled
+@compiled
 def parse_integers(text: NDArray[np.uint8], table: NDArray[np.int64]) -> tuple[int, int]:
     """Fill ``table`` (rows, columns) from whole lines of integers parted by commas or blanks; empty lines are skipped.
 

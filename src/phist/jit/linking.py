@@ -1,11 +1,11 @@
-"""How the engine's functions become one piece of machine code.
+"""How functions that call one another become one piece of machine code.
 
 Numba optimises every function it compiles together with all that it calls, and makes machine code of it: of a function six
 calls below the top it does so seven times, though only the top is ever called from outside. Here the others are typed and
 turned into LLVM's intermediate code only. They are linked, optimised and made machine code of once, with the top.
 
 What this takes from Numba's inside: the pass that lowers a function (`NativeLowering`), the flag ``no_compile`` that stops
-it before machine code, and the code libraries that it links. `tests/engine/test_linking.py` fails where one of them changes.
+it before machine code, and the code libraries that it links. `tests/jit/test_linking.py` fails where one of them changes.
 """
 
 from typing import Any

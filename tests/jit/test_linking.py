@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phist.engine import compiling, vectors
-from phist.engine.linking import _PartLibrary, _WholeLibrary
+from phist.jit.linking import _PartLibrary, _WholeLibrary
 
 
 def _libraries(function):

@@ -1,26 +1,40 @@
-"""Compiled code on disk: out of date when any source of the engine changes, and never run when a byte of it is damaged."""
+"""Compiled code on disk: out of date when any source of its package changes, and never run when a byte of it is damaged."""
 
 import os
 import pickle
 import warnings
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from phist.engine.notices import EngineNotice
+from phist.errors import EngineNotice
 
 _DIGEST_BYTES = sha256().digest_size
+
+
+@cache
+def _digest_of_package(name: str) -> str:
+    """A digest of all sources of a package of phist, and of how they are compiled."""
+    folders = (Path(__file__).parent, Path(__file__).parents[1] / name)
+    sources = [path.read_bytes() for folder in folders for path in sorted(folder.rglob("*.py"))]
+    return sha256(b"".join(sources)).hexdigest()
+
+
+def digest_of(module: str) -> str:
+    """Of all sources that a function of a module can be made of: those of its package, ``engine`` of ``phist.engine.dense``."""
+    first, _, rest = module.partition(".")
+    return _digest_of_package(rest.partition(".")[0]) if first == "phist" else ""
 
 
 class SourcesCache(FunctionCache):
     """Numba's files of compiled code, for these sources: numba looks at one function's own only."""
 
-    digest = sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
-
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
+        self.digest = digest_of(function.__module__)
         name, stamp = f"{self._impl.filename_base}-checked", self._cache_file._source_stamp
         self._cache_file: _CheckedFiles = _CheckedFiles(self._cache_path, name, stamp)  # type: ignore[no-untyped-call]
 
@@ -35,7 +49,7 @@ class SourcesCache(FunctionCache):
             self.disable()  # type: ignore[no-untyped-call]
             warnings.warn(
                 f"compiled code cannot be kept in {self._cache_path}: {error.strerror or error}; make room there, or set "
-                "NUMBA_CACHE_DIR to a folder that has some; until then every process compiles the engine anew",
+                "NUMBA_CACHE_DIR to a folder that has some; until then every process compiles anew",
                 EngineNotice,
                 stacklevel=2,
             )

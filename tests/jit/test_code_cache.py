@@ -2,12 +2,19 @@
 
 import errno
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from phist.engine import code_cache, vectors
-from phist.engine.notices import EngineNotice
+import phist
+from phist.descriptors.grams.distances import search
+from phist.engine import vectors
+from phist.engine.share import run_share
+from phist.errors import EngineNotice
+from phist.graphs.formats.compiled import parse_integers
+from phist.graphs.refinement import mix
+from phist.jit import code_cache
 
 
 @pytest.fixture
@@ -75,3 +82,16 @@ def test_code_of_another_numba_is_not_read(make, monkeypatch):
     later._cache._cache_file._version = "99.0"
     assert later(3) == 6
     assert not later.stats.cache_hits
+
+
+def test_everything_that_is_compiled_is_compiled_and_kept_in_one_way():
+    root = Path(phist.__file__).parent
+    others = [path for path in root.rglob("*.py") if "njit" in path.read_text() and path.parent.name != "jit"]
+    assert others == []
+    assert all(isinstance(function._cache, code_cache.SourcesCache) for function in (parse_integers, mix, search, run_share))
+
+
+@pytest.mark.parametrize("function", [parse_integers, search])
+def test_code_outside_the_engine_is_out_of_date_when_a_source_of_its_package_changes(function):
+    other = code_cache.digest_of("phist.engine.share")
+    assert function._cache.digest == code_cache.digest_of(function.__module__) != other

@@ -1,0 +1,36 @@
+"""How functions are compiled, and kept compiled: the one place that decides it.
+
+`compiled` is for functions that Python calls, `inner` for those that only compiled code calls and that cost nothing of their
+own (`linking`). What is compiled lies on disk, is made again when a source of its package changes, and is not believed
+when a byte of it is damaged (`code_cache`).
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import numba
+
+from phist.jit.code_cache import SourcesCache
+from phist.jit.linking import PartCompiler, WholeCompiler
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function, **options: Any) -> Function:
+    """Compile a function on its first call, and keep the code on disk, where there is a place to keep it.
+
+    Args:
+        options: of `numba.njit`.
+    """
+    result = numba.njit(**{"nogil": True, **options}, pipeline_class=WholeCompiler)(function)
+    with suppress(RuntimeError):  # neither beside the sources nor at home may anything be written: memory must do
+        result._cache = SourcesCache(function)
+    return result  # type: ignore[no-any-return]
+
+
+def inner(function: Function, **options: Any) -> Function:
+    """Compile a function that only compiled code calls."""
+    alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    result: Function = numba.njit(**{"nogil": True, **alone, **options}, pipeline_class=PartCompiler)(function)
+    return result
