@@ -1,17 +1,23 @@
 """A journal: an append-only file of JSON lines that several processes write, and that survives being killed anywhere."""
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from filelock import FileLock
+
 from phist.errors import OutputError, brief
 from phist.files import atomic_path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 Line = dict[str, Any]
 Entry = TypeVar("Entry")
@@ -83,8 +89,9 @@ def _locked(path: Path) -> Iterator[FileIO]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            with path.open("a+b", buffering=0) as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            with _lock_beside(path), path.open("a+b", buffering=0) as file:
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX)
                 if _is_still(path, file):
                     file.seek(0)
                     yield file
@@ -93,6 +100,11 @@ def _locked(path: Path) -> Iterator[FileIO]:
         raise
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}; choose a place you may write to") from error
+
+
+def _lock_beside(path: Path) -> AbstractContextManager[object]:
+    """A lock file, where a file itself cannot be locked and still be read by others."""
+    return nullcontext() if fcntl is not None else FileLock(f"{path}.lock")
 
 
 def _is_still(path: Path, file: FileIO) -> bool:

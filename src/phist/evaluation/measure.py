@@ -1,7 +1,6 @@
 """What a record says of the circumstances: versions, memory, threads."""
 
 import platform
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -65,11 +64,18 @@ def forget_peak_memory() -> None:
 
 
 def peak_memory() -> float:
-    """The most memory this process had since `forget_peak_memory`, in megabytes; since its start, where that cannot be."""
+    """The most memory this process had since `forget_peak_memory`, in megabytes.
+
+    Since its start, where that cannot be; 0 where the system does not tell.
+    """
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(float(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
     except (OSError, StopIteration):
+        if sys.platform == "win32":
+            return 0.0
+        import resource
+
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak / _MEGABYTE if sys.platform == "darwin" else peak / 1024
 
