@@ -26,6 +26,15 @@ def test_predict_tells_the_accuracy_on_standard_error(run, model, data):
     assert "of 40 graphs; 95 % interval" in result.stderr
 
 
+def test_on_the_file_it_was_fitted_on_the_graphs_kept_apart_are_told_apart(run, data, tmp_path):
+    fitted = run("fit", data, "--out", tmp_path / "own", "--effort", "low", "--epochs", 2, "--test-fraction", 0.2, "--json")
+    test = json.loads(fitted.stdout)["test"]
+    result = run("predict", tmp_path / "own", data)
+    assert "look exactly like graphs that the model was fitted to" in result.stderr
+    assert f"kept apart in fitting: accuracy {test['accuracy']:.1f} % ({test['right']} of 8" in " ".join(result.stderr.split())
+    assert len(StructuralClassifier.load(tmp_path / "own").held_out_) == 8
+
+
 def test_predict_as_json_is_json_alone(run, model, data):
     content = json.loads(run("predict", model, data, "--json", "--exact").stdout)
     assert content["classes"] == ["recursive", "uniform"]

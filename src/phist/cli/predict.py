@@ -91,6 +91,7 @@ def predict(
     notices = [*(str(one.message) for one in said if issubclass(one.category, InputNotice)), *_notices(flags)]
     predicted = classifier.classes_[probabilities.argmax(1)].tolist()
     accuracy = _accuracy(graphs, classifier, predicted)
+    notices += _held_out_notice(graphs, classifier, predicted, flags)
 
     text = _as_json(graphs, classifier, predicted, probabilities, accuracy, flags, notices) if as_json else ""
     write_text(out, text or _as_csv(graphs, classifier, predicted, probabilities))
@@ -109,6 +110,18 @@ def _notices(flags: list[list[str]]) -> list[str]:
         f"{seen} of {len(flags)} graphs look exactly like graphs that the model was fitted to; how well it does on them "
         "is no measure of it (see card.md, or 'phist validate')"
     ]
+
+
+def _held_out_notice(
+    graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any], flags: list[list[str]]
+) -> list[str]:
+    """Of the file that the model was fitted on: how it does on the graphs that were kept apart then."""
+    kept, true = set(classifier.held_out_), graphs.label_list()
+    chosen = [number for number, identity in enumerate(graphs.ids.tolist()) if identity in kept]
+    if not true or not _notices(flags) or len(chosen) != len(kept) or not kept:
+        return []
+    right = sum(true[number] == predicted[number] for number in chosen)
+    return [f"on the graphs with the ids of those kept apart in fitting: accuracy {Accuracy(right, len(chosen))}"]
 
 
 def _accuracy(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any]) -> Accuracy | None:

@@ -23,6 +23,7 @@ class Trained:
 
     model: "StructuralClassifier"
     test: Accuracy | None
+    held_out: tuple[str | int, ...] = ()  # ids of the graphs kept apart
 
     @property
     def interrupted(self) -> bool:
@@ -38,7 +39,7 @@ class Trained:
                 "held-out accuracy in percent": values["accuracy"],
                 "its 95 % interval": values["interval"],
             }
-        self.model.save(out, metrics=figures)
+        self.model.save(out, metrics=figures, held_out=self.held_out)
 
     def metrics(self) -> dict[str, Any]:
         """Everything measured, ready for JSON: the report with shares from 0 to 1, the test in percent."""
@@ -94,4 +95,4 @@ def train(model: "StructuralClassifier", training: "GraphSet", test: "GraphSet |
     if test is None:
         return Trained(model, None)
     right = sum(answer == label for answer, label in zip(model.predict(test).tolist(), test.label_list(), strict=True))
-    return Trained(model, Accuracy(right, len(test)))
+    return Trained(model, Accuracy(right, len(test)), tuple(test.ids.tolist()))

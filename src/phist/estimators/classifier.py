@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -313,16 +313,25 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
 
     # On disk ----------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path, *, checkup: Checkup | None = None, metrics: Mapping[str, Any] | None = None) -> None:
+    def save(
+        self,
+        path: str | Path,
+        *,
+        checkup: Checkup | None = None,
+        metrics: Mapping[str, Any] | None = None,
+        held_out: Sequence[str | int] = (),
+    ) -> None:
         """Write the fitted model as a folder: weights, configuration, history, report, and a card to read.
 
         Args:
             checkup: floors and ceiling of the data for the card, from `check_graphs`.
             metrics: further figures for the card, such as accuracy on held-out graphs.
+            held_out: ids of graphs that were kept apart to test the model; a loaded model has them as ``held_out_``.
         """
         check_is_fitted(self, "ensemble_")
         arrays, values = self.ensemble_.to_state()
-        settings = {**self._settings(), "ensemble": values, "metrics": dict(metrics or {}), "ids": self._plain_ids()}
+        settings = {**self._settings(), "ensemble": values, "metrics": dict(metrics or {})}
+        settings |= {"ids": self._plain_ids(), "held_out": list(held_out or getattr(self, "held_out_", ()))}
         files: dict[str, Arrays] = {**arrays, "training": {"hashes": self.hashes_}}
         if hasattr(self, "out_of_fold_"):
             probabilities, targets = self.out_of_fold_
@@ -345,6 +354,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         n_classes = len(self.classes_)
         self.ensemble_ = Ensemble.from_state(saved.arrays, saved.settings["ensemble"], n_classes)
         ids: Any = saved.settings["ids"]
+        self.held_out_ = _ids(saved.settings["held_out"])
         self.hashes_ = saved.arrays["training"]["hashes"]
         if self.hashes_.dtype != np.uint64 or self.hashes_.ndim != 1:
             raise ModelFileError("the model's hashes of its training graphs are not what they should be; save the model again")
@@ -357,6 +367,12 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         if ids is not None and not (isinstance(ids, list) and len(ids) == self.data_["graphs"]):
             raise ModelFileError("the model's ids are not one for each of its training graphs; save the model again")
         self.ids_ = ids
+
+
+def _ids(found: Any) -> list[str | int]:
+    if not isinstance(found, list) or not all(isinstance(one, str | int) for one in found):
+        raise ModelFileError("the ids of the graphs kept apart are not what they should be; save the model again")
+    return found
 
 
 def _calibration(probabilities: Any, targets: Any, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
