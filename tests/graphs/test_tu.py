@@ -169,19 +169,3 @@ def test_a_zip_with_two_sets_is_refused(tmp_path):
         archive.writestr("Y_A.txt", "1, 1\n")
     with pytest.raises(GraphInputError, match="holds several TU sets"):
         read_graphs(tmp_path / "T.zip")
-
-
-def test_the_parser_compiles_where_no_cache_can_be_kept(monkeypatch):
-    numba = pytest.importorskip("numba")
-    from phist.graphs.formats import compiled
-
-    real = numba.njit
-
-    def without_cache(*args, **options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return real(*args, **options)
-
-    monkeypatch.setattr(numba, "njit", without_cache)
-    double = compiled._compiled(lambda value: 2 * value)
-    assert double(np.int64(4)) == 8
