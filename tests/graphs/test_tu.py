@@ -1,6 +1,5 @@
 import zipfile
 
-import numpy as np
 import pytest
 
 from phist import read_graphs
