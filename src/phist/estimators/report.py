@@ -55,11 +55,11 @@ class Report:
         if low > floor:
             return f"It beats the best floor, {name} ({floor:.1f} %), by {reached - floor:.1f} points."
         if high < floor:
-            return f"It is worse than {name}, which reaches {floor:.1f} %: do not use it."
+            return f"It is worse than {name} ({floor:.1f} %): do not use it."
         few = f"; with {self.metrics.n} graphs no more can be said" if self.metrics.n < FEW else ""
         return (
             f"It does not beat the best floor: the interval {low:.0f} to {high:.0f} contains {floor:.1f}, "
-            f"so {name} does as well here{few}."
+            f"so {name} would do as well here{few}."
         )
 
     def to_dict(self) -> dict[str, Any]:
