@@ -20,7 +20,7 @@ def test_a_model_above_the_floors_is_said_to_beat_the_best_one():
 
 def test_a_model_whose_interval_contains_the_floor_does_not_beat_it():
     verdict = report(85, 100, 0.87).verdict
-    assert verdict.startswith("It does not beat the best floor: the interval 77 to 91 contains 87.0, so a degree histogram does")
+    assert verdict.startswith("It does not beat the best floor: the interval 77 to 91 contains 87.0, so a degree histogram would")
 
 
 def test_a_model_below_the_floor_is_not_to_be_used():
