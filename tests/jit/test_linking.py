@@ -83,5 +83,7 @@ def test_a_folder_that_cannot_be_locked_does_not_keep_from_compiling(tmp_path, m
     file = tmp_path / "file"
     file.touch()
     monkeypatch.setattr(compiling, "code_folder", lambda: file / "below")
+    compiled = []
     with compiling._one_process():
-        pass
+        compiled.append("all the same")
+    assert compiled and not (file / "below").exists()

@@ -1,6 +1,5 @@
 """Graphs set aside for an honest figure, and the figure with the uncertainty that their number leaves."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +29,10 @@ class Accuracy:
         >>> [round(bound, 1) for bound in Accuracy(32, 38).interval]
         [69.6, 92.6]
         """
-        n, p, z = self.graphs, self.right / self.graphs, 1.959964
-        middle = p + z**2 / (2 * n)
-        half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-        low, high = ((middle + side * half) / (1 + z**2 / n) for side in (-1, 1))
-        return 100 * max(0.0, min(low, p)), 100 * min(1.0, max(high, p))  # rounding must not leave the accuracy outside
+        from phist.metrics import wilson_interval
+
+        low, high = wilson_interval(self.right, self.graphs)
+        return 100 * low, 100 * high
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, percentages with two decimals."""

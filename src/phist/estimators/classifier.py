@@ -354,7 +354,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         n_classes = len(self.classes_)
         self.ensemble_ = Ensemble.from_state(saved.arrays, saved.settings["ensemble"], n_classes)
         ids: Any = saved.settings["ids"]
-        self.held_out_ = _ids(saved.settings["held_out"])
+        self.held_out_ = _ids(saved.settings.get("held_out", []))
         self.hashes_ = saved.arrays["training"]["hashes"]
         if self.hashes_.dtype != np.uint64 or self.hashes_.ndim != 1:
             raise ModelFileError("the model's hashes of its training graphs are not what they should be; save the model again")
