@@ -37,7 +37,7 @@ class Effort:
 _ALL = ("network", "colours", "profiles")
 _HEADS = ("linear", "forest", "kernel")
 EFFORTS: dict[str, Effort] = {
-    "low": Effort(parts=5, held_out=1, epochs=30, restarts=0, members=("network", "colours"), heads=("linear",)),
+    "low": Effort(parts=5, held_out=1, epochs=15, restarts=0, members=("network", "colours"), heads=("linear",)),
     "medium": Effort(parts=5, held_out=5, epochs=105, restarts=2, members=_ALL, heads=_HEADS),
     "high": Effort(parts=5, held_out=5, epochs=225, restarts=3, members=_ALL, heads=_HEADS, second_bag=True),
 }

@@ -1,7 +1,7 @@
 """Ensemble: members, what their predictors weigh, and the temperatures that make probabilities of their answers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, P
     tempered: dict[str, Probabilities] = {}
     warmth: dict[str, float] = {}
     for member in members:
-        found = member.fit(lesson)
+        found = member.fit(replace(lesson, known=dict(tempered)))
         for predictor, probabilities in found.items():
             name = f"{member.label}/{predictor}"
             tempered[name], warmth[name] = temper(probabilities[asked], targets)

@@ -21,6 +21,7 @@ from phist.graphs.graphset import GraphSet
 
 COUNTS = {"subtree": subtree_counts, "assignment": assignment_counts, "paths": path_counts}
 PENALTIES = (3.0, 30.0, 300.0, 3000.0)  # inverse strengths of the ridge: below, nothing is learnt; above, nothing changes
+ENOUGH = 500  # graphs left out to choose a penalty by
 MOST_WEIGHTS = 1 << 20  # of all classes together, for each predictor: 4 MB
 MOST_IN_PAIRS = 2000  # graphs that are compared with each other: a second or two
 MOST_PAIRS = 40_000_000  # of nodes, over all rounds: a table of half a gigabyte
@@ -44,21 +45,14 @@ class Colours(Member):
         return {name: self._fit_table(name, self._table(name, graphs, lesson.n_classes), lesson) for name in self.predictors}
 
     def _fit_table(self, name: str, table: csr_array, lesson: Lesson) -> Probabilities:
-        """Weaker penalties, for as long as the tempered log-loss on graphs left out falls; then one fit on all graphs."""
-        targets, asked = lesson.examples.targets, lesson.parts.asked
+        """The best penalty, what fits with it give the graphs left out, and one fit on all graphs."""
         rows, back = _in_own_span(table) if _is_wide(table) else (table, None)
-        best, least, penalty = lesson.blank(), np.inf, PENALTIES[0]
-        for candidate in PENALTIES:
-            found = lesson.blank()
-            for part in range(lesson.parts.held_out):
-                learnt = _fit_weights(rows, lesson, lesson.parts.training(part), candidate)
-                test = lesson.parts.test(part)
-                found[test] = _probabilities(rows[test], learnt)
-            loss = log_loss_of(temper(found[asked], targets[asked])[0], targets[asked])
-            if loss >= least:
-                break
-            best, least, penalty = found, loss, candidate
-        weights = _fit_weights(rows, lesson, np.arange(len(targets)), penalty)
+        penalty, best = _choose_penalty(rows, lesson)
+        for part in range(lesson.parts.held_out):
+            test = lesson.parts.test(part)
+            if np.isnan(best[test]).any():
+                best[test] = _probabilities(rows[test], _fit_weights(rows, lesson, lesson.parts.training(part), penalty))
+        weights = _fit_weights(rows, lesson, np.arange(len(lesson.examples.targets)), penalty)
         if back is not None:
             columns = (table.T @ (back @ weights[:, :-1].T)).T
             weights = np.concatenate([columns, weights[:, -1:]], axis=1).astype(np.float32)
@@ -127,6 +121,25 @@ def _in_own_span(table: csr_array) -> tuple[NDArray[np.float64], NDArray[np.floa
     kept = values > values[-1] * 1e-12
     lengths = np.sqrt(values[kept])
     return vectors[:, kept] * lengths, vectors[:, kept] / lengths
+
+
+def _choose_penalty(rows: csr_array | NDArray[np.float64], lesson: Lesson) -> tuple[float, Probabilities]:
+    """Weaker penalties, for as long as the tempered log-loss falls on enough graphs left out; and what these were given."""
+    sizes = np.cumsum([len(lesson.parts.test(part)) for part in range(lesson.parts.held_out)])
+    parts = range(min(len(sizes), int(np.searchsorted(sizes, ENOUGH)) + 1))
+    asked = np.concatenate([lesson.parts.test(part) for part in parts])
+    targets = lesson.examples.targets[asked]
+    best, least, penalty = lesson.blank(), np.inf, PENALTIES[0]
+    for candidate in PENALTIES:
+        found = lesson.blank()
+        for part in parts:
+            test = lesson.parts.test(part)
+            found[test] = _probabilities(rows[test], _fit_weights(rows, lesson, lesson.parts.training(part), candidate))
+        loss = log_loss_of(temper(found[asked], targets)[0], targets)
+        if loss >= least:
+            break
+        best, least, penalty = found, loss, candidate
+    return penalty, best
 
 
 def _fit_weights(

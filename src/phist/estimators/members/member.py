@@ -3,7 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,7 @@ class Lesson:
         deadline: on the clock of `time.monotonic`; what has not begun by then is left out.
         checkpoint: a file beside which unfinished work is kept, and from which it goes on.
         progress: whether to show what is going on; on a terminal, unless given.
+        known: what the members fitted before this one give the graphs in ``parts.asked``, tempered, by predictor.
     """
 
     examples: Examples
@@ -39,6 +40,7 @@ class Lesson:
     deadline: float | None = None
     checkpoint: Path | None = None
     progress: bool | None = None
+    known: Mapping[str, Probabilities] = field(default_factory=dict)
 
     @property
     def graphs(self) -> GraphSet:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from phist.checks import finite_number, whole_number
 from phist.engine.choice import choose_engine
 from phist.errors import ModelFileError, check_choice
-from phist.estimators.combining import LEAST, temper
+from phist.estimators.combining import LEAST, mixture, temper, weigh
 from phist.estimators.heads import HEADS
 from phist.estimators.heads.head import Head
 from phist.estimators.heads.linear import LinearHead
@@ -70,6 +70,7 @@ class Network(Member):
         training = BagTraining(
             trainers,
             lambda states: self._look(states, lesson),
+            before=_losses(lesson.known, lesson.examples.targets[lesson.parts.asked])[0] if lesson.known else None,
             run=self._run_name(lesson),
             checkpoint=lesson.checkpoint,
             first=self.first,
@@ -100,15 +101,14 @@ class Network(Member):
         return TrainedNetwork(network.eval(), _seed(lesson, part), self.engine, self.inference, lesson.progress)
 
     def _look(self, states: list[State], lesson: Lesson) -> tuple[NDArray[np.float64], float]:
-        """The log-loss of each graph that its network has not seen, by the linear head, and the accuracy."""
+        """The log-loss of each graph that its network has not seen, by the linear head among what is known, and the accuracy."""
         found, targets, asked = lesson.blank(), lesson.examples.targets, lesson.parts.asked
         for part, state in enumerate(states):
             test = lesson.parts.test(part)
             features = Features(self._trained(part, state, lesson), lesson.graphs[test])
             found[test] = LinearHead().predict_proba(features)
-        tempered, _ = temper(found[asked], targets[asked])
-        given = tempered[np.arange(len(asked)), targets[asked]]
-        return -np.log(np.maximum(given, LEAST)), float((tempered.argmax(1) == targets[asked]).mean())
+        candidates = {**lesson.known, self.label: temper(found[asked], targets[asked])[0]}
+        return _losses(candidates, targets[asked])
 
     def _fit_heads(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         found = {name: lesson.blank() for name in self.predictors}
@@ -234,6 +234,13 @@ def _bag(looks: list[dict[str, Any]], best: Any, ending: Any) -> Bag:
 
 def _below(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _losses(candidates: Mapping[str, Probabilities], targets: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+    """The log-loss of each graph under the mixture of these candidates, and the mixture's accuracy."""
+    combined, _ = temper(mixture(candidates, weigh(candidates, targets)), targets)
+    given = combined[np.arange(len(targets)), targets]
+    return -np.log(np.maximum(given, LEAST)), float((combined.argmax(1) == targets).mean())
 
 
 def _seed(lesson: Lesson, part: int) -> int:
