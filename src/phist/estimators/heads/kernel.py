@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.metrics.pairwise import rbf_kernel
 
 from phist.errors import ModelFileError
@@ -15,6 +15,7 @@ from phist.nn.network import StructuralNetwork
 
 RIDGES = tuple(np.geomspace(0.01, 100, 9).tolist())
 MOST_GRAPHS = 4000  # to compare with: their similarities take 128 MB, a few times that in fitting; time grows with the cube
+ENOUGH_FOR_RIDGE = 1500  # graphs to choose it by: a second or two
 _AT_ONCE = 1024  # rows whose similarities are in memory together
 _LEAST = 1e-3  # probability: a regression may go below zero, and is never that certain
 _KINDS = {"centre": np.float32, "scale": np.float32, "rows": np.float32, "coefficients": np.float64, "prior": np.float64}
@@ -69,7 +70,7 @@ class KernelHead(Head):
         rows = (features[kept] - centre) / scale
         indicators = np.eye(n_classes)[targets[kept]]
         prior = np.average(indicators, axis=0, weights=counts)
-        coefficients = _ridge_regression(_similarities(rows, rows), indicators - prior, counts)
+        coefficients = _ridge_regression(_similarities(rows, rows), indicators - prior, counts, seed)
         return cls(centre, scale, rows, coefficients, prior)
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:
@@ -120,24 +121,36 @@ def _similarities(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDA
 
 
 def _ridge_regression(
-    similar: NDArray[np.float64], values: NDArray[np.float64], counts: NDArray[np.float64]
+    similar: NDArray[np.float64], values: NDArray[np.float64], counts: NDArray[np.float64], seed: int
 ) -> NDArray[np.float64]:
     """Coefficients with the ridge that predicts best what is left out: (graphs, classes).
 
-    With W the diagonal of counts and K the similarities, coefficients are (K + ridge · W⁻¹)⁻¹ times the values; what such a
-    regression without graph i misses i's values by is coefficient i over entry (i, i) of the inverse.
+    With W the diagonal of counts and K the similarities, they are (K + ridge · W⁻¹)⁻¹ times the values.
+    """
+    some = np.arange(len(values))
+    if len(some) > ENOUGH_FOR_RIDGE:
+        some = np.random.default_rng(seed).choice(some, ENOUGH_FOR_RIDGE, replace=False)
+    ridge = _best_ridge(similar[np.ix_(some, some)], values[some], counts[some])
+    similar[np.diag_indices_from(similar)] += ridge / counts
+    coefficients: NDArray[np.float64] = cho_solve(cho_factor(similar, overwrite_a=True, check_finite=False), values)
+    return coefficients
+
+
+def _best_ridge(similar: NDArray[np.float64], values: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
+    """The ridge by which each graph is predicted best from the others.
+
+    What a regression without graph i misses i's values by is its coefficient over entry (i, i) of (K + ridge · W⁻¹)⁻¹. The
+    eigenvectors that give this for all ridges at once take a multiple of the time of one regression.
     """
     root = np.sqrt(counts)[:, None]
     # Most eigenvalues are near zero, over which the driver that scipy would choose ("evr") takes a multiple of the time.
     eigenvalues, vectors = eigh(root * similar * root.T, driver="evd", overwrite_a=True, check_finite=False)
     projected = vectors.T @ (root * values)
     squares = vectors**2
-    best, least = np.zeros_like(values), np.inf
+    errors = []
     for ridge in RIDGES:
         inverse = 1 / (eigenvalues + ridge)
         coefficients = root * (vectors @ (inverse[:, None] * projected))
         missed = coefficients / (counts * (squares @ inverse))[:, None]
-        error = float(np.average((missed**2).sum(1), weights=counts))
-        if error < least:
-            best, least = coefficients, error
-    return best
+        errors.append(float(np.average((missed**2).sum(1), weights=counts)))
+    return RIDGES[int(np.argmin(errors))]
