@@ -5,8 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from sklearn.metrics.pairwise import rbf_kernel
 
 from phist.errors import ModelFileError
 from phist.estimators.heads.head import Arrays, Head
@@ -115,7 +113,9 @@ class KernelHead(Head):
 
 def _similarities(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
     """Gaussian, one for equal rows: (rows, others)."""
-    similar: NDArray[np.float64] = rbf_kernel(rows.astype(np.float64), others.astype(np.float64), gamma=1 / rows.shape[1])
+    one, other = rows.astype(np.float64), others.astype(np.float64)
+    squares = (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T  # of distances, but for rounding
+    similar: NDArray[np.float64] = np.exp(-np.maximum(squares, 0) / rows.shape[1])
     return similar
 
 
@@ -127,6 +127,8 @@ def _ridge_regression(
     With W the diagonal of counts and K the similarities, coefficients are (K + ridge · W⁻¹)⁻¹ times the values; what such a
     regression without graph i misses i's values by is coefficient i over entry (i, i) of the inverse.
     """
+    from scipy.linalg import eigh
+
     root = np.sqrt(counts)[:, None]
     # Most eigenvalues are near zero, over which the driver that scipy would choose ("evr") takes a multiple of the time.
     eigenvalues, vectors = eigh(root * similar * root.T, driver="evd", overwrite_a=True, check_finite=False)
