@@ -2,11 +2,13 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from rich.status import Status
+    from rich.progress import Progress
 
 
 def somebody_looks(show: bool | None) -> bool:
@@ -21,7 +23,8 @@ def is_closed() -> bool:
     return sys.stderr is None or bool(getattr(sys.stderr, "closed", False))
 
 
-def waiting(what: str, show: bool | None = None) -> "Status":
+@contextmanager
+def waiting(what: str, show: bool | None = None) -> Iterator[None]:
     """Something that moves on a terminal while the work of a few seconds goes on; nothing where standard error is a file.
 
     Args:
@@ -30,7 +33,9 @@ def waiting(what: str, show: bool | None = None) -> "Status":
     """
     from rich.console import Console
 
-    return Console(stderr=True, quiet=show is False or is_closed()).status(what)
+    with Console(stderr=True, quiet=show is False or is_closed()).status(what) as status:
+        status.update(spinner="dots")  # drawn at once, not by its thread, which a long import may hold up
+        yield
 
 
 class SlowProgress:
@@ -45,11 +50,36 @@ class SlowProgress:
     patience = 2.0
 
     def __init__(self, what: str, total: int, show: bool | None) -> None:
+        self._what, self._total, self._show = what, total, show
+        self._done = 0
+        self._begin = time.monotonic()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, steps: int) -> None:
+        """Another ``steps`` are done."""
+        self.advance_to(self._done + steps)
+
+    def advance_to(self, steps: int) -> None:
+        """``steps`` are done in all."""
+        self._done = steps
+        if self._bar is None and time.monotonic() - self._begin > self.patience:
+            self._bar = self._started()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=steps)
+
+    def _started(self) -> "Progress":
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True, quiet=is_closed())
-        self._bar = Progress(
+        bar = Progress(
             TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=24),
             TaskProgressColumn(),
@@ -57,30 +87,8 @@ class SlowProgress:
             TimeRemainingColumn(),
             console=console,
             transient=console.is_terminal,  # in a file its last state is all there is
-            disable=not somebody_looks(show),
+            disable=not somebody_looks(self._show),
         )
-        self._task = self._bar.add_task(what, total=total)
-        self._begin = time.monotonic()
-        self._shown = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._shown:
-            self._bar.stop()
-
-    def advance(self, steps: int) -> None:
-        """Another ``steps`` are done."""
-        self._bar.advance(self._task, steps)
-        self._show_if_slow()
-
-    def advance_to(self, steps: int) -> None:
-        """``steps`` are done in all."""
-        self._bar.update(self._task, completed=steps)
-        self._show_if_slow()
-
-    def _show_if_slow(self) -> None:
-        if not self._shown and time.monotonic() - self._begin > self.patience:
-            self._bar.start()
-            self._shown = True
+        bar.add_task(self._what, total=self._total)
+        bar.start()
+        return bar

@@ -15,7 +15,7 @@ from phist.cli.options import EFFORTS, ENGINES
 from phist.engine.choice import Engine
 from phist.estimators.effort import EffortName
 from phist.graphs.generate import make_trees
-from phist.training.checkpoint import checkpoint_files
+from phist.training.checkpoint_files import checkpoint_files
 
 PHIST = (sys.executable, "-c", "from phist.cli.app import main; main()")
 QUICK = ("--effort", "low", "--epochs", "1")

@@ -15,7 +15,7 @@ import pytest
 
 from phist import StructuralClassifier
 from phist.graphs.generate import make_trees
-from phist.training.checkpoint import checkpoint_files, is_checkpoint
+from phist.training.checkpoint_files import checkpoint_files, is_checkpoint
 
 QUICK = ("--effort", "low", "--epochs", "1")
 NOT_READ = "no-such-data.jsonl"  # an error that does not name it came before anything was read

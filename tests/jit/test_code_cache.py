@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +97,36 @@ def test_everything_that_is_compiled_is_compiled_and_kept_in_one_way():
 def test_code_outside_the_engine_is_out_of_date_when_a_source_of_its_package_changes(function):
     other = code_cache.digest_of("phist.engine.share")
     assert function._cache.digest == code_cache.digest_of(function.__module__) != other
+
+
+MODULE = """
+import numpy as np
+from phist.jit import compiled
+
+@compiled
+def sums(values):
+    if not len(values):
+        raise ValueError("nothing to add up")
+    return values.sum() + np.zeros(2, np.float32)
+"""
+PROGRAM = """
+import sys
+import numpy as np
+from module_to_compile import sums
+print(*sums(np.ones(3)), sum(sums.stats.cache_hits.values()))
+try:
+    sums(np.ones(0))
+except ValueError as error:
+    print(error)
+print(*({"numba.np.arraymath", "numba.cpython.setobj", "scipy.linalg"} & set(sys.modules)))
+"""
+
+
+def test_reading_code_does_not_load_what_only_compiling_needs(tmp_path):
+    (tmp_path / "module_to_compile.py").write_text(MODULE)
+    places = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "code"), "PYTHONPATH": os.pathsep.join(places)}
+    command = [sys.executable, "-c", PROGRAM]
+    first, second = (subprocess.run(command, env=environment, check=True, capture_output=True, text=True) for _ in range(2))
+    assert first.stdout.splitlines()[:2] == ["3.0 3.0 0", "nothing to add up"]
+    assert second.stdout.splitlines() == ["3.0 3.0 1", "nothing to add up", ""]

@@ -54,12 +54,12 @@ def run(
       phist bench run study.toml --backend dask --address 10.0.0.5:8786
       phist bench run study.toml --backend ray --address 10.0.0.5:6379
     """
-    from phist.evaluation.backends import Workers
-    from phist.evaluation.progress import StudyProgress
-    from phist.evaluation.runner import choose_cells, choose_shard, make_plan, run_plan
-
-    workers = Workers(jobs, threads, backend, address)  # type: ignore[arg-type]  # it checks the name itself
     with waiting("reading the study"):
+        from phist.evaluation.backends import Workers
+        from phist.evaluation.progress import StudyProgress
+        from phist.evaluation.runner import choose_cells, choose_shard, make_plan, run_plan
+
+        workers = Workers(jobs, threads, backend, address)  # type: ignore[arg-type]  # it checks the name itself
         spec = read_study(study, no_duplicates)
         folder = records_folder(study, spec, out)
         cells = choose_shard(choose_cells(spec.cells(), only_method or (), only_dataset or ()), shard)

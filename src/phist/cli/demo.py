@@ -42,10 +42,11 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, effort: Effort = "medium
     check_model_place(out / "model")
     _check_own_files(out)
 
-    from phist.estimators import StructuralClassifier
-    from phist.files import write_json
-    from phist.graphs.checkup import check_graphs
-    from phist.graphs.datasets import load_dataset
+    with waiting("loading PyTorch and scikit-learn"):
+        from phist.estimators import StructuralClassifier
+        from phist.files import write_json
+        from phist.graphs.checkup import check_graphs
+        from phist.graphs.datasets import load_dataset
 
     screen = console()
     graphs = load_dataset(DATASET)

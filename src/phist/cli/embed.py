@@ -26,6 +26,7 @@ from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
 from phist.errors import OutputError, check_choice
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
@@ -72,15 +73,16 @@ def embed(
     form = _format_of(out, form)
     check_file_place(out, data)
 
-    import numpy as np
+    with waiting("loading PyTorch and the model"):
+        import numpy as np
 
-    from phist.estimators import load_estimator
-    from phist.graphs.datasets import load_graphs
+        from phist.estimators.fitted import load_fitted
+        from phist.graphs.datasets import load_graphs
 
-    use_threads(threads)
-    embedder = load_estimator(model)
+        use_threads(threads)
+        embedder = load_fitted(model)
     if exact:
-        embedder.set_params(inference="exact")
+        embedder.inference = "exact"
     use_engine(embedder, engine)
     direction = direction_of(embedder, directed)
     reading: dict[str, Any] = {"directed": direction, "self_loops": self_loops, "weights": weights, "empty": empty}

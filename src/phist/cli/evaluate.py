@@ -24,6 +24,7 @@ from phist.cli.output_checks import check_file_place
 from phist.cli.predict import Exact
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,14 +64,15 @@ def evaluate(
     if out is not None:
         check_file_place(out)
 
-    from phist.estimators import StructuralClassifier
-    from phist.graphs.datasets import load_graphs
-    from phist.metrics import compute_metrics, confusion
+    with waiting("loading PyTorch and the model"):
+        from phist.estimators.fitted import FittedClassifier
+        from phist.graphs.datasets import load_graphs
+        from phist.metrics import compute_metrics, confusion
 
-    use_threads(threads)
-    classifier = StructuralClassifier.load(model)
+        use_threads(threads)
+        classifier = FittedClassifier.load(model)
     if exact:
-        classifier.set_params(inference="exact")
+        classifier.inference = "exact"
     use_engine(classifier, engine)
     direction = direction_of(classifier, directed)
     graphs = load_graphs(data, labels, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]

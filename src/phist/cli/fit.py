@@ -28,6 +28,7 @@ from phist.cli.screen import console, print_json
 from phist.cli.streams import check_standard_output
 from phist.cli.training import Trained, train
 from phist.errors import OutputError, check_choice
+from phist.progress import waiting
 
 Out = Annotated[Path, typer.Option(help="The model folder to write; an earlier model there is replaced.", show_default=False)]
 Effort = Annotated[
@@ -126,9 +127,10 @@ def fit(
     reading |= {"nodes": node_table, "max_bytes": max_bytes}
     graphs = load_labelled(data, labels, **reading)
 
-    from phist.estimators import StructuralClassifier
-    from phist.graphs.labels import check_savable
-    from phist.training.checkpoint import checkpoint_files, remove_checkpoint
+    with waiting("loading PyTorch and scikit-learn"):
+        from phist.estimators import StructuralClassifier
+        from phist.graphs.labels import check_savable
+        from phist.training.checkpoint_files import checkpoint_files, remove_checkpoint
 
     check_savable(graphs.classes)
     model = StructuralClassifier(

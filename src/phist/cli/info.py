@@ -9,6 +9,7 @@ import typer
 
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,16 +30,17 @@ def info(model: Model = None, as_json: Json = False) -> None:
       phist info mymodel
       phist info --json
     """
-    engine = _engine(model)  # first, since a folder without a model is to be reported and nothing else
-    content = {
-        "versions": _versions(),
-        "extras": _extras(),
-        "threads": _threads(),
-        "engine": engine,
-        "compiled": _compiled(),
-        "vectors": _vectors(),
-        "datasets": _datasets(),
-    }
+    with waiting("looking at what is installed"):
+        engine = _engine(model)  # first, since a folder without a model is to be reported and nothing else
+        content = {
+            "versions": _versions(),
+            "extras": _extras(),
+            "threads": _threads(),
+            "engine": engine,
+            "compiled": _compiled(),
+            "vectors": _vectors(),
+            "datasets": _datasets(),
+        }
     if as_json:
         print_json(content)
     else:
@@ -84,7 +86,7 @@ def _engine(model: Path | None) -> dict[str, Any]:
     import warnings
 
     from phist.engine.choice import choose_engine
-    from phist.estimators import load_estimator
+    from phist.estimators.fitted import load_fitted
     from phist.graphs.convert import as_graphset
     from phist.nn.config import NetworkConfig
     from phist.nn.network import make_network
@@ -93,7 +95,7 @@ def _engine(model: Path | None) -> dict[str, Any]:
         asked, directed = "auto", False
         network = make_network(NetworkConfig(), n_classes=2, seed=0)
     else:
-        estimator = load_estimator(model)
+        estimator = load_fitted(model)
         trained_on = estimator.data_ if isinstance(estimator.data_, dict) else {}
         asked, network, directed = estimator.engine, estimator.network_, bool(trained_on.get("directed"))
     graphs = as_graphset([(2, [(0, 1)])], directed="keep" if directed else None)

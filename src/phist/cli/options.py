@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phist.errors import GraphInputError, check_choice
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
@@ -91,12 +92,13 @@ def use_engine(model: Any, engine: str | None) -> None:
     """Let a model compute by another engine than it was saved with, if one is asked for."""
     if engine is not None:
         check_choice("engine", engine, ENGINES)
-        model.set_params(engine=engine)
+        model.engine = engine
 
 
 def load_labelled(data: str, labels: Path | None, **reading: Any) -> "GraphSet":
     """Graphs to learn from: labelled, of at least two classes."""
-    from phist.graphs.datasets import load_graphs
+    with waiting("loading NumPy and SciPy"):
+        from phist.graphs.datasets import load_graphs
 
     graphs = load_graphs(data, labels, **reading)
     if graphs.labels is None:

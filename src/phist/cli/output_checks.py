@@ -49,7 +49,7 @@ def check_model_place(path: Path) -> None:
 
 def check_checkpoint_place(path: Path, model: Path) -> None:
     """Raise an `OutputError` unless a checkpoint can be written at ``path`` while ``model`` is trained."""
-    from phist.training.checkpoint import check_checkpoint
+    from phist.training.checkpoint_files import check_checkpoint
 
     if resolve(path).is_relative_to(resolve(model)):
         raise OutputError(f"the checkpoint {path} is in the model folder {model}, which is replaced; give another --checkpoint")

@@ -29,9 +29,10 @@ from phist.cli.output import write_text
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
+from phist.progress import waiting
 
 if TYPE_CHECKING:
-    from phist.estimators import StructuralClassifier
+    from phist.estimators.fitted import FittedClassifier
     from phist.graphs.graphset import GraphSet
 
 Out = Annotated[Path | None, typer.Option(help="A file to write instead of standard output, which is also -.")]
@@ -71,14 +72,15 @@ def predict(
 
     import warnings
 
-    from phist.estimators import StructuralClassifier
-    from phist.estimators.reading import InputNotice
-    from phist.graphs.datasets import load_graphs
+    with waiting("loading PyTorch and the model"):
+        from phist.estimators.fitted import FittedClassifier
+        from phist.estimators.reading import InputNotice
+        from phist.graphs.datasets import load_graphs
 
-    use_threads(threads)
-    classifier = StructuralClassifier.load(model)
+        use_threads(threads)
+        classifier = FittedClassifier.load(model)
     if exact:
-        classifier.set_params(inference="exact")
+        classifier.inference = "exact"
     use_engine(classifier, engine)
     direction = direction_of(classifier, directed)
     reading: dict[str, Any] = {"directed": direction, "self_loops": self_loops, "weights": weights, "empty": empty}
@@ -112,9 +114,7 @@ def _notices(flags: list[list[str]]) -> list[str]:
     ]
 
 
-def _held_out_notice(
-    graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any], flags: list[list[str]]
-) -> list[str]:
+def _held_out_notice(graphs: "GraphSet", classifier: "FittedClassifier", predicted: list[Any], flags: list[list[str]]) -> list[str]:
     """Of the file that the model was fitted on: how it does on the graphs that were kept apart then."""
     kept, true = set(classifier.held_out_), graphs.label_list()
     chosen = [number for number, identity in enumerate(graphs.ids.tolist()) if identity in kept]
@@ -124,7 +124,7 @@ def _held_out_notice(
     return [f"on the graphs with the ids of those kept apart in fitting: accuracy {Accuracy(right, len(chosen))}"]
 
 
-def _accuracy(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any]) -> Accuracy | None:
+def _accuracy(graphs: "GraphSet", classifier: "FittedClassifier", predicted: list[Any]) -> Accuracy | None:
     """How many labels were found, where there are any; a label the model never saw counts as missed."""
     known = set(classifier.classes_.tolist())
     true = graphs.label_list()
@@ -138,7 +138,7 @@ def _accuracy(graphs: "GraphSet", classifier: "StructuralClassifier", predicted:
     return Accuracy(sum(a == b for a, b in zip(true, predicted, strict=True)), len(true))
 
 
-def _as_csv(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: list[Any], probabilities: Any) -> str:
+def _as_csv(graphs: "GraphSet", classifier: "FittedClassifier", predicted: list[Any], probabilities: Any) -> str:
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(["graph", "predicted", *(csv_cell(f"p({label})") for label in classifier.classes_.tolist())])
@@ -149,7 +149,7 @@ def _as_csv(graphs: "GraphSet", classifier: "StructuralClassifier", predicted: l
 
 def _as_json(
     graphs: "GraphSet",
-    classifier: "StructuralClassifier",
+    classifier: "FittedClassifier",
     predicted: list[Any],
     probabilities: Any,
     accuracy: Accuracy | None,

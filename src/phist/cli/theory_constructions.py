@@ -166,9 +166,9 @@ def roots(data: Data, model: Model = None, samples: Samples = 20, draws: Draws =
     graphs = load_graphs(data)[:samples].with_labels(None)
     network = make_network(NetworkConfig(), 2, seed)
     if model is not None:
-        from phist.estimators import load_estimator
+        from phist.estimators.fitted import load_fitted
 
-        network = load_estimator(model).network_
+        network = load_fitted(model).network_
     found = list(measure_sampling(network, graphs, draws=draws, seed=seed))
     if as_json:
         print_json({"graphs": len(graphs), "draws": draws, "distances": [asdict(row) for row in found]})

@@ -12,12 +12,13 @@ from phist.cli.options import Data, Directed, Empty, Json, Labels, MaxBytes, Mod
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, print_json
 from phist.errors import ConfigError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from phist.estimators import StructuralClassifier
+    from phist.estimators.fitted import FittedClassifier
     from phist.graphs.arrays import IntArray
     from phist.graphs.graphset import GraphSet
     from phist.theory.listening import Band
@@ -59,10 +60,11 @@ def robustness(
     """
     picture = None if out is None else _picture_place(out)
 
-    from phist.estimators import StructuralClassifier
-    from phist.graphs.datasets import load_graphs
+    with waiting("loading PyTorch and the model"):
+        from phist.estimators.fitted import FittedClassifier
+        from phist.graphs.datasets import load_graphs
 
-    classifier = StructuralClassifier.load(model)
+        classifier = FittedClassifier.load(model)
     kept = directed or ("keep" if classifier.data_["directed"] else None)
     reading: dict[str, Any] = {"directed": kept, "self_loops": self_loops, "weights": weights, "empty": empty}
     reading |= {"nodes": node_table, "max_bytes": max_bytes}
@@ -104,7 +106,7 @@ def _choose(graphs: "GraphSet", samples: int, seed: int) -> "GraphSet":
     return graphs[np.sort(np.random.default_rng(seed).choice(len(graphs), samples, replace=False))]
 
 
-def _listen(classifier: "StructuralClassifier", graphs: "GraphSet", seed: int) -> tuple[list["Band"], int]:
+def _listen(classifier: "FittedClassifier", graphs: "GraphSet", seed: int) -> tuple[list["Band"], int]:
     """The bands, and the number of graphs they were heard in; none where no graph has a spectrum to listen to."""
     from phist.theory.listening import LARGEST, hear_graphs, summarise_bands
 
@@ -115,7 +117,7 @@ def _listen(classifier: "StructuralClassifier", graphs: "GraphSet", seed: int) -
     return summarise_bands(heard), audible
 
 
-def _shake(classifier: "StructuralClassifier", graphs: "GraphSet", seed: int, draws: int) -> list["Shift"]:
+def _shake(classifier: "FittedClassifier", graphs: "GraphSet", seed: int, draws: int) -> list["Shift"]:
     from phist.theory.perturbation import PERTURBATIONS
     from phist.theory.stability import STRENGTHS, measure_shifts
 
@@ -123,7 +125,7 @@ def _shake(classifier: "StructuralClassifier", graphs: "GraphSet", seed: int, dr
     return list(with_bar(shifts, 1 + len(PERTURBATIONS) * len(STRENGTHS), "shaking"))
 
 
-def _targets(classifier: "StructuralClassifier", graphs: "GraphSet") -> "IntArray | None":
+def _targets(classifier: "FittedClassifier", graphs: "GraphSet") -> "IntArray | None":
     """The place of each label among the classifier's classes, -1 for others; none where no label is known to it."""
     import numpy as np
 

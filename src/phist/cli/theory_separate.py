@@ -115,9 +115,9 @@ def _graph_views(pair: "GraphSet", model: Path | None, seed: int) -> "list[View]
 
     network = None
     if model is not None:
-        from phist.estimators import load_estimator
+        from phist.estimators.fitted import load_fitted
 
-        network = load_estimator(model).network_
+        network = load_fitted(model).network_
     return [color_view(pair), *network_views(pair, network, seed)]
 
 

@@ -9,6 +9,7 @@ from phist.cli.fit import Budget, Effort, Engine, Epochs, Heads, Members, Preset
 from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, print_json
+from phist.progress import waiting
 
 Folds = Annotated[int, typer.Option(min=2, help="Parts of the data; a model is fitted without each of them, and asked about it.")]
 Records = Annotated[
@@ -51,8 +52,9 @@ def validate(
         check_file_place(records, data)
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 
-    from phist.estimators import StructuralClassifier
-    from phist.estimators.validation import CrossValidation
+    with waiting("loading PyTorch and scikit-learn"):
+        from phist.estimators import StructuralClassifier
+        from phist.estimators.validation import CrossValidation
 
     use_threads(threads)
     model = StructuralClassifier(

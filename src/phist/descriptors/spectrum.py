@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigvalsh
 
 from phist.descriptors.profiles import plain
 from phist.graphs.arrays import IntArray
@@ -44,7 +43,7 @@ def _eigenvalues(graph: Graph) -> NDArray[np.float64]:
 
     laplacian = np.diag((degrees[members] > 0).astype(np.float64))
     laplacian[source, target] -= scales[source] * scales[target]
-    values = eigvalsh(laplacian, overwrite_a=True, check_finite=False)
+    values = np.linalg.eigvalsh(laplacian)
     ones = np.ones(int((sizes - 1)[degrees[members] > 0].sum()))
     zeros = np.zeros(graph.n_nodes - len(values) - len(ones))
     return np.sort(np.concatenate([zeros, np.maximum(values, 0.0), ones]))

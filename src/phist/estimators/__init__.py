@@ -1,23 +1,29 @@
-"""Estimators in scikit-learn's manner."""
+"""Estimators in scikit-learn's manner, imported on first use: fitted models (`phist.estimators.fitted`) do without scikit-learn."""
 
-from pathlib import Path
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from phist.errors import ModelFileError
-from phist.estimators.classifier import StructuralClassifier
-from phist.estimators.embedder import StructuralEmbedder
-from phist.estimators.model_folder import load_model
-from phist.estimators.report import Report
+_HOME_OF = {
+    "Report": "phist.estimators.report",
+    "StructuralClassifier": "phist.estimators.classifier",
+    "StructuralEmbedder": "phist.estimators.embedder",
+    "load_estimator": "phist.estimators.loading",
+}
 
 __all__ = ["Report", "StructuralClassifier", "StructuralEmbedder", "load_estimator"]
 
+if TYPE_CHECKING:
+    from phist.estimators.classifier import StructuralClassifier as StructuralClassifier
+    from phist.estimators.embedder import StructuralEmbedder as StructuralEmbedder
+    from phist.estimators.loading import load_estimator as load_estimator
+    from phist.estimators.report import Report as Report
 
-def load_estimator(path: str | Path) -> StructuralClassifier | StructuralEmbedder:
-    """Read a saved model of either kind."""
-    saved = load_model(path)
-    kinds: dict[str, type[StructuralClassifier] | type[StructuralEmbedder]] = {
-        kind._saved_as: kind for kind in (StructuralClassifier, StructuralEmbedder)
-    }
-    name = saved.settings.get("estimator")
-    if not isinstance(name, str) or name not in kinds:
-        raise ModelFileError(f"{path} holds a {name!r:.50}, which this phist does not know; it knows {', '.join(kinds)}")
-    return kinds[name].restore(saved, path)
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'phist.estimators' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

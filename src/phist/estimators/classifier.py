@@ -8,25 +8,23 @@ from pathlib import Path
 from typing import Any, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from phist.checks import finite_number, whole_number
-from phist.errors import ConfigError, ModelFileError, check_choice, shown
+from phist.checks import finite_number
+from phist.errors import ConfigError, check_choice, shown
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
-from phist.estimators.conformal import thresholds_of
 from phist.estimators.effort import Effort, EffortName, plan_effort
 from phist.estimators.ensemble import Candidate, Ensemble, fit_ensemble
-from phist.estimators.examples import Array, ClassWeight, as_labelled, describe_data, make_examples, split_off
+from phist.estimators.examples import ClassWeight, as_labelled, describe_data, make_examples, split_off
+from phist.estimators.fitted.classifier import FittedClassifier
 from phist.estimators.heads import HEADS
 from phist.estimators.members import MEMBERS
 from phist.estimators.members.colours import Colours
 from phist.estimators.members.member import Lesson, Member
 from phist.estimators.members.network import MOST_NETWORKS, Network
 from phist.estimators.members.profiles import Profiles
-from phist.estimators.model_folder import Arrays, SavedModel, save_model
+from phist.estimators.model_folder import Arrays, save_model
 from phist.estimators.neighbours import Neighbours
 from phist.estimators.parts import Parts, cut_parts
 from phist.estimators.reading import Reading
@@ -43,7 +41,7 @@ SECOND_BAG: dict[str, Any] = {"graph_histogram": "density", "orders": (4, 4)}  #
 VALIDATION_SHARE = 0.1  # of the graphs, where a preset selects the epoch by them
 
 
-class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignore[misc]
+class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifier):  # type: ignore[misc]
     """Classify graphs by their structure alone.
 
     Graphs come as a `GraphSet`, or as anything `as_graphset` takes: lists of networkx graphs, matrices, PyG data.
@@ -84,8 +82,6 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         >>> classifier.predict(graphs[:2]).shape
         (2,)
     """
-
-    _saved_as = "classifier"
 
     def __init__(
         self,
@@ -245,67 +241,6 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         candidates = [Candidate(f"network/{head}", float("nan"), float("nan"), 1.0, weight) for head in heads]
         self.ensemble_ = Ensemble([member], candidates, 1.0)
 
-    # Use --------------------------------------------------------------------------------------------------------------
-
-    def _members(self) -> list[Network]:
-        check_is_fitted(self, "ensemble_")
-        return [member for member in self.ensemble_.members if isinstance(member, Network)]
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
-        graphs = self._read(X)
-        return self.ensemble_.predict_proba(graphs)
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the probabilities: (graphs, classes); of two classes the lead of the second: (graphs)."""
-        logs = np.log(self.predict_proba(X))
-        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each graph."""
-        most_probable = self.predict_proba(X).argmax(1)
-        classes: Array = self.classes_[most_probable]
-        return classes
-
-    def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> list[list[Any]]:
-        """For every graph the classes that it may have, so that the right one is among them with probability ``coverage``.
-
-        The promise is that of conformal prediction, for graphs of the same kind as those of training (see `docs/estimator.md`
-        for what was measured); ``by_class`` it holds for each class alone. A graph without any class in its set is unlike
-        all that the model has seen.
-        """
-        probabilities = self.predict_proba(X)
-        if not hasattr(self, "out_of_fold_"):
-            raise ConfigError('a model of a preset by name has nothing to calibrate sets with; fit one with preset="auto"')
-        least = thresholds_of(*self.out_of_fold_, coverage, by_class)
-        return [self.classes_[row >= least].tolist() for row in probabilities]
-
-    def similar(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
-        """For every graph the ids of the ``k`` training graphs most similar to it, and their distances, the nearest first."""
-        k = whole_number("k", k, least=1)
-        embeddings = self.transform(X)
-        if not hasattr(self, "neighbours_"):
-            raise ConfigError('this model keeps no training graphs to compare with; fit one with preset="auto" and a network')
-        distances, positions = self.neighbours_.nearest(embeddings, k)
-        ids = list(range(len(self.neighbours_.rows))) if self.ids_ is None else list(self.ids_)
-        return [
-            [(ids[number], round(float(distance), 4)) for number, distance in zip(row, own, strict=True)]
-            for row, own in zip(positions.tolist(), distances.tolist(), strict=True)
-        ]
-
-    def flags(self, X: Any) -> list[list[str]]:
-        """For every graph what to bear in mind with its prediction, mostly nothing.
-
-        ``"look-alike"``: 1-WL cannot tell it from a training graph, so that an answer may be remembered; ``"larger"``: it has far
-        more nodes than any training graph.
-        """
-        graphs = self._read(X)
-        named = {
-            "look-alike": np.isin(weisfeiler_lehman_hashes(graphs), self.hashes_),
-            "larger": self.reading_.is_far_larger(graphs),
-        }
-        return [[name for name, holds in named.items() if holds[graph]] for graph in range(len(graphs))]
-
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
         _, labels = as_labelled(X, y)
@@ -328,7 +263,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
             metrics: further figures for the card, such as accuracy on held-out graphs.
             held_out: ids of graphs that were kept apart to test the model; a loaded model has them as ``held_out_``.
         """
-        check_is_fitted(self, "ensemble_")
+        self._check_fitted()
         arrays, values = self.ensemble_.to_state()
         settings = {**self._settings(), "ensemble": values, "metrics": dict(metrics or {})}
         settings |= {"ids": self._plain_ids(), "held_out": list(held_out or getattr(self, "held_out_", ()))}
@@ -349,44 +284,3 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
         return [
             one if isinstance(one, str | int) else str(one) for one in (getattr(one, "item", lambda one=one: one)() for one in ids)
         ]
-
-    def _restore(self, saved: SavedModel) -> None:
-        n_classes = len(self.classes_)
-        self.ensemble_ = Ensemble.from_state(saved.arrays, saved.settings["ensemble"], n_classes)
-        ids: Any = saved.settings["ids"]
-        self.held_out_ = _ids(saved.settings.get("held_out", []))
-        self.hashes_ = saved.arrays["training"]["hashes"]
-        if self.hashes_.dtype != np.uint64 or self.hashes_.ndim != 1:
-            raise ModelFileError("the model's hashes of its training graphs are not what they should be; save the model again")
-        if "calibration" in saved.arrays:
-            own = saved.arrays["calibration"]
-            self.out_of_fold_ = _calibration(own.get("probabilities"), own.get("targets"), n_classes)
-        if "neighbours" in saved.arrays:
-            columns = sum(int(trained.network.head.in_features) for trained in self._networks())
-            self.neighbours_ = Neighbours.from_arrays(saved.arrays["neighbours"], columns, self.data_["graphs"])
-        if ids is not None and not (isinstance(ids, list) and len(ids) == self.data_["graphs"]):
-            raise ModelFileError("the model's ids are not one for each of its training graphs; save the model again")
-        self.ids_ = ids
-
-
-def _ids(found: Any) -> list[str | int]:
-    if not isinstance(found, list) or not all(isinstance(one, str | int) for one in found):
-        raise ModelFileError("the ids of the graphs kept apart are not what they should be; save the model again")
-    return found
-
-
-def _calibration(probabilities: Any, targets: Any, n_classes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    proper = (
-        probabilities is not None
-        and targets is not None
-        and probabilities.dtype == np.float64
-        and targets.dtype == np.int64
-        and targets.ndim == 1
-        and probabilities.shape == (len(targets), n_classes)
-        and np.isfinite(probabilities).all()
-        and len(targets) > 0
-        and 0 <= targets.min() <= targets.max() < n_classes
-    )
-    if not proper:
-        raise ModelFileError("the model's out-of-fold probabilities are not what they should be; save the model again")
-    return probabilities, targets

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
 
 Probabilities = NDArray[np.float64]
 
@@ -19,6 +17,8 @@ COLDEST, HOTTEST = float(np.exp(-3.0)), float(np.exp(3.0))  # temperatures that 
 
 def temper(probabilities: Probabilities, targets: NDArray[np.int64]) -> tuple[Probabilities, float]:
     """Probabilities sharpened or softened as fits ``targets`` best, and the temperature that does it."""
+    from scipy.optimize import minimize_scalar
+
     logs = np.log(np.maximum(probabilities, LEAST))
     bounds = (float(np.log(COLDEST)), float(np.log(HOTTEST)))
     found = minimize_scalar(lambda power: log_loss_of(_cooled(logs, power), targets), bounds=bounds, method="bounded")
@@ -61,6 +61,12 @@ def mixture(candidates: Mapping[str, Probabilities], weights: Mapping[str, float
     return total
 
 
+def softmax(scores: Probabilities) -> Probabilities:
+    """Probabilities in proportion to the exponentials of the scores in each row."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    probabilities: Probabilities = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities
+
+
 def _cooled(logs: Probabilities, power: float) -> Probabilities:
-    cooled: Probabilities = np.exp(log_softmax(logs / np.exp(power), axis=1))
-    return cooled
+    return softmax(logs / np.exp(power))

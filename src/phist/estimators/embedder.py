@@ -6,17 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from phist.engine.choice import choose_engine
 from phist.engine.computation import compute
-from phist.errors import ModelFileError
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
 from phist.estimators.examples import ClassWeight, as_labelled, describe_data, make_examples, split_off
+from phist.estimators.fitted.embedder import FittedEmbedder
 from phist.estimators.members.member import Lesson
 from phist.estimators.members.network import Network
-from phist.estimators.model_folder import SavedModel, save_model
+from phist.estimators.model_folder import save_model
 from phist.estimators.parts import Parts
 from phist.estimators.reading import Reading
 from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
@@ -29,7 +28,7 @@ from phist.training.inference import Inference, settle_statistics
 from phist.training.presets import make_preset
 
 
-class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore[misc]
+class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):  # type: ignore[misc]
     """Embed graphs for whatever comes next in a pipeline; parameters as for `StructuralClassifier`.
 
     With labels the embeddings are those of a network trained to tell the classes apart. Without, those of a random network
@@ -45,8 +44,6 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore
         >>> model.fit(trees, trees.labels).predict(trees[:3]).shape
         (3,)
     """
-
-    _saved_as = "embedder"
 
     def __init__(
         self,
@@ -106,20 +103,10 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator):  # type: ignore
         self.member_.trained = [TrainedNetwork(network, self.seed_, self.engine, self.inference, self.progress)]
         self.member_.heads = [{}]
 
-    def _members(self) -> list[Network]:
-        check_is_fitted(self, "member_")
-        return [self.member_]
-
     def save(self, path: str | Path, *, checkup: Checkup | None = None, metrics: Mapping[str, Any] | None = None) -> None:
         """Write the fitted model as a folder: weights, configuration, history, and a card to read."""
-        check_is_fitted(self, "member_")
+        self._check_fitted()
         arrays, values = self.member_.to_state()
         settings = {**self._settings(), "network": values, "metrics": dict(metrics or {})}
         card = write_card(self, checkup, metrics or {})
         save_model(path, settings, {"network": arrays}, histories=self.member_.histories, card=card, report=None)
-
-    def _restore(self, saved: SavedModel) -> None:
-        n_outputs = max(1, len(self.classes_))
-        self.member_ = Network.from_state(saved.arrays["network"], saved.settings["network"], n_outputs)
-        if len(self.member_.trained) != 1:
-            raise ModelFileError(f"the embedder has {len(self.member_.trained)} networks, not one; save the model again")

@@ -34,6 +34,13 @@ class SavedModel:
     settings: dict[str, Any]
     arrays: dict[str, Arrays]
 
+    def check_kind(self, path: str | Path, known: tuple[str, ...]) -> str:
+        """The kind of model that was read from ``path``; another than those ``known`` is a `ModelFileError`."""
+        kind = self.settings.get("estimator")
+        if not isinstance(kind, str) or kind not in known:
+            raise ModelFileError(f"{path} holds a {kind!s:.50}; give the folder of a model of the kind {' or '.join(known)}")
+        return kind
+
 
 def save_model(
     path: str | Path,

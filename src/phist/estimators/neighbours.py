@@ -6,8 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
-from sklearn.neighbors import NearestNeighbors
 
 from phist.errors import ModelFileError
 
@@ -32,6 +30,8 @@ class Neighbours:
     @classmethod
     def of(cls, embeddings: NDArray[np.float32], seed: int) -> Self:
         """Remember these graphs."""
+        from sklearn.decomposition import PCA
+
         centre, spread = embeddings.mean(0), embeddings.std(0)
         scale = np.where(spread > 0, spread, np.float32(1))
         rows = (embeddings - centre) / scale
@@ -42,6 +42,8 @@ class Neighbours:
 
     def nearest(self, embeddings: NDArray[np.float32], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Distances to the nearest remembered graphs, and their positions: (graphs, k) each, the nearest first."""
+        from sklearn.neighbors import NearestNeighbors
+
         rows = ((embeddings - self.centre) / self.scale) @ self.axes.T
         distances, positions = NearestNeighbors(n_neighbors=min(k, len(self.rows))).fit(self.rows).kneighbors(rows)
         return distances, positions.astype(np.int64)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 Positions = NDArray[np.int64]
 
@@ -42,6 +41,8 @@ def cut_parts(targets: Positions, n_parts: int, held_out: int, seed: int) -> Par
     A class with a single graph cannot be learnt from and be asked about at once: it counts as every other, and is missing in
     the fit that leaves its part out.
     """
+    from sklearn.model_selection import StratifiedKFold
+
     n_parts = max(2, min(n_parts, int(np.bincount(targets).max())))
     number = np.arange(len(targets)) % n_parts
     if np.bincount(targets).max() < n_parts:

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier
 
 from phist.errors import ModelFileError
 
@@ -119,6 +118,8 @@ def grow_trees(
     seed: int,
 ) -> Trees:
     """Extra trees on ``rows``; they depend on the seed only."""
+    from sklearn.ensemble import ExtraTreesClassifier
+
     forest = ExtraTreesClassifier(n_trees, random_state=seed, n_jobs=1)
     return Trees.from_sklearn(forest.fit(rows, targets, sample_weight=weights), n_classes)
 

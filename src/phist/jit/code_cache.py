@@ -8,7 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.runtime.nrt import rtsys
 
 from phist.errors import EngineNotice
 
@@ -29,8 +30,22 @@ def digest_of(module: str) -> str:
     return _digest_of_package(rest.partition(".")[0]) if first == "phist" else ""
 
 
+class _LightContents(CompileResultCacheImpl):
+    """What Numba keeps of compiled code, without naming the modules of all functions that have become part of it.
+
+    An environment holds the Python objects that code refers to; reading it back imports the module of its function, and
+    most hold nothing. Those of `numpy.sum` and the like bring a good part of Numba's compiler, and SciPy.
+    """
+
+    def reduce(self, cres: Any) -> tuple[Any, ...]:
+        *content, environments = super().reduce(cres)  # type: ignore[no-untyped-call]
+        return (*content, tuple(one for one in environments if one.consts))
+
+
 class SourcesCache(FunctionCache):
     """Numba's files of compiled code, for these sources: numba looks at one function's own only."""
+
+    _impl_class = _LightContents
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
@@ -40,6 +55,12 @@ class SourcesCache(FunctionCache):
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         return (*super()._index_key(signature, codegen), self.digest)  # type: ignore[no-untyped-call]
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Read code as Numba does, without first loading all that only compiling needs, which takes longer than the rest."""
+        rtsys.initialize(target_context)  # the one part of it that code calls while it runs: memory of arrays
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code if there is room; without it the work goes on all the same."""

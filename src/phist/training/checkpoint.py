@@ -1,8 +1,6 @@
 """Checkpoints: one safetensors file per run, replaced atomically after every epoch. Nothing is ever unpickled."""
 
-import glob
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +11,11 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from phist.checks import text_value
-from phist.errors import ModelFileError, OutputError, brief
-from phist.files import atomic_path, resolve
+from phist.errors import ModelFileError, brief
+from phist.files import atomic_path
+from phist.training.checkpoint_files import FORMAT, is_checkpoint
 from phist.training.history import History
 
-FORMAT = "phist-checkpoint-1"
-_LONGEST_HEADER = 100 << 20  # bytes; that of safetensors itself
 State = dict[str, Tensor]
 
 
@@ -118,41 +115,6 @@ def fits_network(state: State, network: nn.Module) -> bool:
     """Whether ``network`` can take these weights: all of its own, finite, and of their shapes."""
     own = network.state_dict()
     return state.keys() == own.keys() and all(_fits(state[name], own[name]) for name in own)
-
-
-def checkpoint_files(path: str | Path) -> list[Path]:
-    """The files of a run: one named ``path``, or several whose names go on with the numbers of network and epoch."""
-    path = resolve(path)
-    pattern = re.compile(re.escape(path.name) + r"(\.\d{1,6}){0,2}")
-    return sorted(file for file in path.parent.glob(f"{glob.escape(path.name)}*") if pattern.fullmatch(file.name))
-
-
-def check_checkpoint(path: str | Path) -> None:
-    """Raise an `OutputError` if there is something at ``path`` that is no checkpoint, so that it stays."""
-    for file in checkpoint_files(path):
-        if not is_checkpoint(file):
-            raise OutputError(f"{file} exists and is no phist checkpoint; give another --checkpoint, or move what is there")
-
-
-def remove_checkpoint(path: str | Path) -> None:
-    """Delete the files of a run if there are any; anything else of such a name is an `OutputError`, and all of it stays."""
-    check_checkpoint(path)
-    for file in checkpoint_files(path):
-        file.unlink(missing_ok=True)
-
-
-def is_checkpoint(path: str | Path) -> bool:
-    """Whether a file says it is a checkpoint of phist, of any version, whole or cut off: only its header is read."""
-    if not Path(path).is_file():
-        return False
-    try:
-        with Path(path).open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(length)) if length <= _LONGEST_HEADER else {}
-        note = json.loads(header["__metadata__"]["phist"])
-        return str(note["format"]).startswith(FORMAT.rstrip("0123456789"))
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return False
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer) -> State:

@@ -3,9 +3,6 @@
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 from phist.progress import is_closed, somebody_looks
 from phist.training.history import Epoch
 
@@ -20,6 +17,9 @@ class TrainingProgress:
     """
 
     def __init__(self, show: bool | None, epochs: int, networks: int = 1) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
         what = "training" if networks == 1 else f"training {networks} networks"
         self._bar = Progress(
             TextColumn(f"[bold]{what}"),

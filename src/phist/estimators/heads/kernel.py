@@ -5,8 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
-from sklearn.metrics.pairwise import rbf_kernel
 
 from phist.errors import ModelFileError
 from phist.estimators.heads.head import Arrays, Head
@@ -116,7 +114,9 @@ class KernelHead(Head):
 
 def _similarities(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
     """Gaussian, one for equal rows: (rows, others)."""
-    similar: NDArray[np.float64] = rbf_kernel(rows.astype(np.float64), others.astype(np.float64), gamma=1 / rows.shape[1])
+    one, other = rows.astype(np.float64), others.astype(np.float64)
+    squares = (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T  # of distances, but for rounding
+    similar: NDArray[np.float64] = np.exp(-np.maximum(squares, 0) / rows.shape[1])
     return similar
 
 
@@ -127,6 +127,8 @@ def _ridge_regression(
 
     With W the diagonal of counts and K the similarities, they are (K + ridge · W⁻¹)⁻¹ times the values.
     """
+    from scipy.linalg import cho_factor, cho_solve
+
     some = np.arange(len(values))
     if len(some) > ENOUGH_FOR_RIDGE:
         some = np.random.default_rng(seed).choice(some, ENOUGH_FOR_RIDGE, replace=False)
@@ -142,6 +144,8 @@ def _best_ridge(similar: NDArray[np.float64], values: NDArray[np.float64], count
     What a regression without graph i misses i's values by is its coefficient over entry (i, i) of (K + ridge · W⁻¹)⁻¹. The
     eigenvectors that give this for all ridges at once take a multiple of the time of one regression.
     """
+    from scipy.linalg import eigh
+
     root = np.sqrt(counts)[:, None]
     # Most eigenvalues are near zero, over which the driver that scipy would choose ("evr") takes a multiple of the time.
     eigenvalues, vectors = eigh(root * similar * root.T, driver="evd", overwrite_a=True, check_finite=False)

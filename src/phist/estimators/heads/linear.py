@@ -4,8 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
+from phist.estimators.combining import softmax
 from phist.estimators.heads.head import Arrays, Head
 from phist.estimators.trained import Features
 from phist.nn.network import StructuralNetwork
@@ -31,8 +31,7 @@ class LinearHead(Head):
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:
         logits = features.trained.logits(features.embeddings)
-        probabilities: NDArray[np.float64] = softmax(logits.astype(np.float64), axis=1)
-        return probabilities
+        return softmax(logits.astype(np.float64))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         return {}

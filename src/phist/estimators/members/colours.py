@@ -6,16 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.sparse import csr_array
-from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from scipy.sparse import csr_array, issparse
 
 from phist.descriptors.colours import ROUNDS, assignment_counts, count_pairs, hashed_table, path_counts, subtree_counts
 from phist.descriptors.profiles import plain
 from phist.errors import ModelFileError
-from phist.estimators.combining import log_loss_of, temper
+from phist.estimators.combining import log_loss_of, softmax, temper
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.graphs.graphset import GraphSet
 
@@ -117,6 +113,8 @@ def _in_own_span(table: csr_array) -> tuple[NDArray[np.float64], NDArray[np.floa
     A penalised regression stays in that space, so that it is the same there, and much cheaper if rows are few and long.
     Weights w of the coordinates are weights ``table.T @ back @ w`` of the columns.
     """
+    from scipy.linalg import eigh
+
     values, vectors = eigh((table @ table.T).toarray().astype(np.float64))
     kept = values > values[-1] * 1e-12
     lengths = np.sqrt(values[kept])
@@ -164,6 +162,9 @@ def _fit_weights(
 def _fit_one(
     rows: csr_array | NDArray[np.float64], is_own: NDArray[np.bool_], counts: NDArray[np.float64], penalty: float
 ) -> NDArray[np.float64]:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
     machine = LogisticRegression(C=penalty, solver="liblinear", dual=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -173,7 +174,8 @@ def _fit_one(
     return np.append(machine.coef_[0], machine.intercept_[0])
 
 
-def _probabilities(rows: csr_array | NDArray[np.float64], weights: NDArray[np.float32]) -> Probabilities:
-    scores = rows @ weights[:, :-1].T.astype(np.float64) + weights[:, -1]
-    probabilities: Probabilities = softmax(scores, axis=1)
-    return probabilities
+def _probabilities(rows: Any, weights: NDArray[np.float32]) -> Probabilities:
+    if issparse(rows) and rows.nnz < rows.shape[1]:  # few graphs: most columns are none of theirs
+        used = np.unique(rows.indices)
+        rows, weights = rows[:, used], weights[:, np.append(used, -1)]
+    return softmax(rows @ weights[:, :-1].T.astype(np.float64) + weights[:, -1])

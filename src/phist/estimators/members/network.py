@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from phist.checks import finite_number, whole_number
 from phist.engine.choice import choose_engine
 from phist.errors import ModelFileError, check_choice
-from phist.estimators.combining import LEAST, mixture, temper, weigh
+from phist.estimators.combining import LEAST, mixture, softmax, temper, weigh
 from phist.estimators.heads import HEADS
 from phist.estimators.heads.head import Head
 from phist.estimators.heads.linear import LinearHead
@@ -160,7 +160,7 @@ class Network(Member):
             features = Features(trained, graphs)
             for name in self.predictors:
                 logs[name].append(np.log(np.maximum(heads[name].predict_proba(features), LEAST)))
-        return {name: _normalised(np.mean(own, axis=0)) for name, own in logs.items()}
+        return {name: softmax(np.mean(own, axis=0)) for name, own in logs.items()}
 
     def use(self, engine: str, inference: Inference, progress: bool | None) -> None:
         """Compute this way from now on."""
@@ -245,9 +245,3 @@ def _losses(candidates: Mapping[str, Probabilities], targets: NDArray[np.int64])
 
 def _seed(lesson: Lesson, part: int) -> int:
     return int(np.random.default_rng((lesson.seed, part)).integers(2**31))
-
-
-def _normalised(logs: Probabilities) -> Probabilities:
-    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
-    normalised: Probabilities = powers / powers.sum(axis=1, keepdims=True)
-    return normalised
