@@ -2,10 +2,10 @@
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ from phist.graphs.symmetry import weisfeiler_lehman_hashes
 from phist.training.inference import Inference
 from phist.training.loop import Examples
 from phist.training.presets import automatic_preset, make_preset
+
+if TYPE_CHECKING:
+    from phist.explain import Explanation
 
 SECOND_BAG: dict[str, Any] = {"graph_histogram": "density", "orders": (4, 4)}  # blind to sizes, and with a longer reach
 VALIDATION_SHARE = 0.1  # of the graphs, where a preset selects the epoch by them
@@ -305,6 +308,12 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator):  # type: ignor
             "larger": self.reading_.is_far_larger(graphs),
         }
         return [[name for name, holds in named.items() if holds[graph]] for graph in range(len(graphs))]
+
+    def explain(self, X: Any, target: Hashable = None, **options: Any) -> "list[Explanation]":
+        """Why the model says what it says of each graph; see `phist.explain.explain`."""
+        from phist.explain import explain
+
+        return explain(self, X, target, **options)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
