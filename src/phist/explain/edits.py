@@ -28,13 +28,18 @@ class Items:
 
 
 def read_items(items: Any) -> Items:
-    """Nodes and edges from a number, a pair, or several of them.
+    """Nodes and edges from a number, a tuple of two, or a list of such.
 
     >>> read_items([4, (0, 1)])
     Items(nodes=[4], edges=[(0, 1)], weights=[1.0])
+    >>> read_items((0, 1)).edges, read_items([0, 1]).nodes
+    ([(0, 1)], [0, 1])
     """
     found = Items([], [], [])
-    for item in [items] if _is_node(items) or _is_edge(items) else items:
+    single = _is_node(items) or (isinstance(items, tuple) and _is_edge(items))
+    if not single and (isinstance(items, str) or not isinstance(items, Iterable)):
+        raise GraphInputError(f"{shown(items)} was given; nodes by number and edges as pairs are needed, in a list")
+    for item in [items] if single else items:
         if _is_node(item):
             found.nodes.append(int(item))
         elif _is_edge(item) or (_is_edge(item[:2]) if isinstance(item, tuple | list) and len(item) == 3 else False):
