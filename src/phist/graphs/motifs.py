@@ -102,7 +102,7 @@ def make_planted_motifs(
     labels = [motifs[graph % len(motifs)] for graph in range(n_graphs)]
     drawn = [_with_motifs(n_nodes, [label, *distractors], rng) for label in labels]
     marked = [n_nodes + np.arange(_n_nodes(label)) for label in labels]  # the motif comes right after the base
-    edges_of_motif = [np.isin(edges, own).all(1) for (_, edges), own in zip(drawn, marked, strict=True)]
+    edges_of_motif = [_within(edges, own) for (_, edges), own in zip(drawn, marked, strict=True)]
     return _assemble(drawn, labels, marked, edges_of_motif, rng)
 
 
@@ -146,6 +146,12 @@ def _with_motifs(n_nodes: int, motifs: Sequence[str], rng: np.random.Generator) 
         edges += [own, bridge]
         size += _n_nodes(motif)
     return size, np.concatenate(edges)
+
+
+def _within(edges: IntArray, nodes: IntArray) -> NDArray[np.bool_]:
+    """Which edges have both ends among the nodes."""
+    ends: NDArray[np.bool_] = np.isin(edges, nodes)
+    return ends[:, 0] & ends[:, 1]
 
 
 def _with_triangles(n_nodes: int, count: int, rng: np.random.Generator) -> Drawn:
