@@ -292,3 +292,26 @@ def test_both_engines_explain_alike():
         np.testing.assert_allclose(one.network.shares, other.network.shares, atol=1e-3)
         np.testing.assert_allclose(one.network.votes, other.network.votes, atol=1e-3)
         np.testing.assert_allclose(one.deletions.edges, other.deletions.edges, atol=1e-3)
+
+
+def test_deletions_are_predicted_a_few_at_a_time(network, monkeypatch):
+    expected = explain(network, TREES[:3])
+    seen, predict = [], network.ensemble_.predict_proba
+    monkeypatch.setattr("phist.explain.deletions.NODES_AT_ONCE", 40)
+    monkeypatch.setattr(
+        network.ensemble_, "predict_proba", lambda graphs: seen.append(graphs.n_nodes) or predict(graphs), raising=False
+    )
+    for one, other in zip(explain(network, TREES[:3]), expected, strict=True):
+        np.testing.assert_allclose(one.deletions.edges, other.deletions.edges, atol=1e-6)
+        np.testing.assert_allclose(one.deletions.nodes, other.deletions.nodes, atol=1e-6)
+    assert max(seen) <= 40 and sum(seen) == 27 + 3 * (8 * 9 + 9 * 8)
+
+
+def test_nodes_are_judged_by_what_covers_most_of_the_prediction(explained, network):
+    from dataclasses import replace
+
+    one = explained[0]
+    np.testing.assert_array_equal(replace(one, covered=0.6).node_values, one.node_shares)
+    np.testing.assert_array_equal(replace(one, covered=0.4).node_values, one.node_effects)
+    alone = explain(network, TREES[:1], nodes=False)[0]
+    np.testing.assert_array_equal(replace(alone, covered=0.4).node_values, alone.node_shares)

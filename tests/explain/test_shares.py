@@ -184,3 +184,11 @@ def test_effects_of_channels_and_of_the_moments_of_nodes_add_up_to_the_logit():
     for one in found:
         assert one.base[0] + sum(channel.effect for channel in one.channels) == pytest.approx(one.logits[0], abs=1e-4)
         assert all(channel.bins.sum() == pytest.approx(channel.effect) for channel in one.channels)
+
+
+def test_little_memory_gives_the_same_explanation():
+    graphs = random_graphs([30, 9], seed=4, probability=0.1)
+    small = reader_of(replace(CONFIG, max_elements=400), inference="exact")
+    for found, expected in zip(explained([small], graphs), explained([reader_of(inference="exact")], graphs), strict=True):
+        np.testing.assert_allclose(found.shares, expected.shares, atol=1e-4)
+        np.testing.assert_allclose(found.votes, expected.votes, atol=1e-4)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+MOST = 0.5  # of the prediction: below it, nodes are judged by what the whole model says without them
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +96,9 @@ class Explanation:
 
     @property
     def node_values(self) -> Array:
-        """How much each node speaks for the target: its share, or its deletion effect where shares cover none of the prediction."""
-        if self.network is not None and self.covered:
+        """How much each node speaks for the target: its share, or its deletion effect where shares cover less than half."""
+        deleted = not np.isnan(self.node_effects).all()
+        if self.network is not None and (self.covered >= MOST or not deleted):
             return self.network.shares[:, self.target_number]
         return np.nan_to_num(self.node_effects)
 
