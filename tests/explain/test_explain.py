@@ -246,6 +246,7 @@ def test_other_forms_hold_the_same_numbers(explained):
     assert [graph.nodes[node]["share"] for node in graph] == pytest.approx(one.node_shares.tolist(), abs=1e-6)
     assert frame[frame.kind == "node"].share.tolist() == pytest.approx(one.node_shares.tolist(), abs=1e-6)
     assert frame[frame.kind == "edge"].effect.tolist() == pytest.approx(one.edge_effects.tolist(), abs=1e-6)
+    assert frame.logit_effect.tolist() == pytest.approx([*one.node_logit_effects, *one.edge_logit_effects], abs=1e-6)
     assert np.array(plain["network"]["shares"]) == pytest.approx(one.network.shares, abs=1e-6)
     assert plain["edges"] == one.graph.edges().tolist() and plain["label"] == TREES[0].label
 
@@ -299,7 +300,7 @@ def test_deletions_are_predicted_a_few_at_a_time(network, monkeypatch):
     seen, predict = [], network.ensemble_.predict_proba
     monkeypatch.setattr("phist.explain.deletions.NODES_AT_ONCE", 40)
     monkeypatch.setattr(
-        network.ensemble_, "predict_proba", lambda graphs: seen.append(graphs.n_nodes) or predict(graphs), raising=False
+        network.ensemble_, "predict_proba", lambda graphs, known: seen.append(graphs.n_nodes) or predict(graphs, known)
     )
     for one, other in zip(explain(network, TREES[:3]), expected, strict=True):
         np.testing.assert_allclose(one.deletions.edges, other.deletions.edges, atol=1e-6)
@@ -315,3 +316,20 @@ def test_nodes_are_judged_by_what_covers_most_of_the_prediction(explained, netwo
     np.testing.assert_array_equal(replace(one, covered=0.4).node_values, one.node_effects)
     alone = explain(network, TREES[:1], nodes=False)[0]
     np.testing.assert_array_equal(replace(alone, covered=0.4).node_values, alone.node_shares)
+
+
+def test_logits_without_an_edge_are_those_of_the_networks(network):
+    one = explain(network, TREES[:1])[0]
+    changed = what_if(network, TREES[0], remove=[tuple(TREES[0].edges()[2].tolist())])
+    logs = np.log(np.stack([one.probabilities, changed.after]))
+    centred = logs - logs.mean(1, keepdims=True)  # of one network alone, whose temperature is one
+    np.testing.assert_allclose(one.deletions.edge_logits[2], centred[0] - centred[1], atol=1e-4)
+    assert np.isnan(explain(quick_classifier(members=("colours",)).fit(TREES), TREES[:1])[0].deletions.node_logits).all()
+
+
+def test_edges_are_judged_by_logits_where_these_cover_most_of_the_prediction(explained):
+    from dataclasses import replace
+
+    one = explained[0]
+    np.testing.assert_array_equal(replace(one, covered=0.6).edge_values, one.edge_logit_effects)
+    np.testing.assert_array_equal(replace(one, covered=0.4).edge_values, one.edge_effects)

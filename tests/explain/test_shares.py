@@ -25,7 +25,7 @@ MEAN_NODES = 7.5
 
 def reader_of(config=CONFIG, engine="reference", inference="auto", seed=0, factor=1.0):
     trained = TrainedNetwork(settled_network(config, seed).eval(), seed, engine, inference, progress=False)
-    return Reader.of(f"network/{seed}", trained, factor, MEAN_NODES)
+    return Reader.of("network", seed, trained, factor, MEAN_NODES)
 
 
 def explained(readers, graphs=GRAPHS, **options):
@@ -105,7 +105,7 @@ def test_an_ordinary_graph_is_the_base():
     embedding = parts_of(reader.trained.network, own).nodes.sum(0)
     with torch.no_grad():
         reader.trained.network.graph_standardizer.mean.copy_(torch.from_numpy(embedding))
-    found = explained([Reader.of("network/0", reader.trained, 1.0, MEAN_NODES)], GRAPHS[:1])[0]
+    found = explained([Reader.of("network", 0, reader.trained, 1.0, MEAN_NODES)], GRAPHS[:1])[0]
     np.testing.assert_allclose(found.shares.sum(0), 0, atol=1e-4)
     np.testing.assert_allclose(found.logits, found.base, atol=1e-4)
 

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from phist.checks import whole_number
 from phist.errors import ConfigError, GraphInputError, shown
 from phist.estimators import StructuralClassifier
 from phist.estimators.reading import InputNotice
+from phist.explain.answers import answers_of
 from phist.explain.deletions import deletion_effects, set_effects
 from phist.explain.edits import Item, edited
 from phist.explain.explanation import Explanation
@@ -46,18 +48,17 @@ def explain(
     """
     read = read_graphs_of(model, graphs)
     limit = None if max_deletions is None else whole_number("max_deletions", max_deletions, least=0)
-    probabilities = model.ensemble_.predict_proba(read)
-    targets = _targets(model, target, probabilities)
     readers, covered = readers_of(model)
+    answer = partial(answers_of, model.ensemble_, readers)
+    answers = answer(read)
+    targets = _targets(model, target, answers.probabilities)
     shares: list[NodeShares] | list[None] = list(node_shares(readers, read, targets, votes)) if readers else [None] * len(read)
     order = [_importance(graph, own) for graph, own in zip(read, shares, strict=True)]
-    deletions = deletion_effects(
-        model.ensemble_.predict_proba, read, probabilities, order, edges=edges, nodes=nodes, limit=limit, progress=model.progress
-    )
+    deletions = deletion_effects(answer, read, answers, order, edges=edges, nodes=nodes, limit=limit, progress=model.progress)
     classes = model.classes_.tolist()
     return [
         Explanation(graph, classes, classes[number], row, own, covered, model.ensemble_.weights, deleted)
-        for graph, number, row, own, deleted in zip(read, targets.tolist(), probabilities, shares, deletions, strict=True)
+        for graph, number, row, own, deleted in zip(read, targets.tolist(), answers.probabilities, shares, deletions, strict=True)
     ]
 
 
@@ -107,9 +108,7 @@ def delete(model: StructuralClassifier, graph: Any, sets: Sequence[Item | Iterab
     Args:
         sets: each a node's number, an edge as a pair of them, or a list of such.
     """
-    one = read_one(model, graph)
-    predict = model.ensemble_.predict_proba
-    return set_effects(predict, one[0], predict(one)[0], sets)
+    return set_effects(model.ensemble_.predict_proba, read_one(model, graph)[0], sets)
 
 
 def read_graphs_of(model: StructuralClassifier, graphs: Any) -> GraphSet:

@@ -39,7 +39,7 @@ class Explanation:
         network: what its networks see: base, size, shares, votes, draws, bins, channels; ``None`` for a model without networks.
         covered: the weight, from 0 to 1, in the model's prediction of the linear heads that ``network`` is about.
         weights: of all predictors of the model, by name.
-        deletions: changes of the probabilities without each edge and without each node.
+        deletions: changes of probabilities and logits without each edge and without each node.
 
     Example:
         >>> from phist import StructuralClassifier
@@ -95,6 +95,16 @@ class Explanation:
         return self.deletions.edges[:, self.target_number]
 
     @property
+    def node_logit_effects(self) -> Array:
+        """The target's logit less that without each node: (nodes); of the networks that shares are about, NaN without any."""
+        return self.deletions.node_logits[:, self.target_number]
+
+    @property
+    def edge_logit_effects(self) -> Array:
+        """The target's logit less that without each edge: (edges); of the networks that shares are about, NaN without any."""
+        return self.deletions.edge_logits[:, self.target_number]
+
+    @property
     def node_values(self) -> Array:
         """How much each node speaks for the target: its share, or its deletion effect where shares cover less than half."""
         deleted = not np.isnan(self.node_effects).all()
@@ -104,8 +114,11 @@ class Explanation:
 
     @property
     def edge_values(self) -> Array:
-        """How much each edge speaks for the target: its deletion effect, zero where it was not computed."""
-        return np.nan_to_num(self.edge_effects)
+        """How much each edge speaks for the target: its deletion effect, zero where it was not computed.
+
+        On the logit where shares cover at least half of the prediction, else on the probability.
+        """
+        return np.nan_to_num(self.edge_logit_effects if self.covered >= MOST else self.edge_effects)
 
     # As PyG has it ------------------------------------------------------------------------------------------------------
 
@@ -158,7 +171,7 @@ class Explanation:
         return export.to_pyg(self)
 
     def to_networkx(self) -> "networkx.Graph[int]":
-        """The graph for networkx, with attributes ``share``, ``vote`` and ``effect`` of nodes, and ``effect`` of edges."""
+        """The graph for networkx; nodes have ``share``, ``vote``, ``effect`` and ``logit_effect``, edges the latter two."""
         return export.to_networkx(self)
 
     def to_frame(self) -> "pandas.DataFrame":

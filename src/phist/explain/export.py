@@ -1,6 +1,5 @@
 """An explanation in the forms of other libraries, as JSON and as text."""
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from phist.explain.explanation import Explanation
 
+NUMBERS = ("share", "vote", "effect", "logit_effect")
 SHOWN = 5  # nodes, edges and channels in a text
 
 
@@ -37,28 +37,36 @@ def to_networkx(explanation: "Explanation") -> "networkx.Graph[int]":
     graph = explanation.graph.to_networkx()
     for node, values in enumerate(node_rows(explanation)):
         graph.nodes[node].update({name: value for name, value in values.items() if value is not None})
-    for (source, target), effect in zip(explanation.graph.edges().tolist(), explanation.edge_effects.tolist(), strict=True):
-        if not math.isnan(effect):
-            graph.edges[source, target]["effect"] = effect
+    for (source, target), values in zip(explanation.graph.edges().tolist(), edge_rows(explanation), strict=True):
+        graph.edges[source, target].update({name: value for name, value in values.items() if value is not None})
     return graph
 
 
 def to_frame(explanation: "Explanation") -> "pandas.DataFrame":
     pandas = require("pandas", "report", "a table of an explanation")
     rows = [{"kind": "node", "source": node, "target": None, **values} for node, values in enumerate(node_rows(explanation))]
-    edges = zip(explanation.graph.edges().tolist(), plain(explanation.edge_effects), strict=True)
-    rows += [{"kind": "edge", "source": ends[0], "target": ends[1], "effect": effect} for ends, effect in edges]
-    frame = pandas.DataFrame(rows, columns=["kind", "source", "target", "share", "vote", "effect"])
-    return frame.astype({"target": "Int64", "share": float, "vote": float, "effect": float})
+    edges = zip(explanation.graph.edges().tolist(), edge_rows(explanation), strict=True)
+    rows += [{"kind": "edge", "source": ends[0], "target": ends[1], **values} for ends, values in edges]
+    frame = pandas.DataFrame(rows, columns=["kind", "source", "target", *NUMBERS])
+    return frame.astype({"target": "Int64", **dict.fromkeys(NUMBERS, float)})
+
+
+def edge_rows(explanation: "Explanation") -> list[dict[str, float | None]]:
+    """Deletion effects of every edge on the target's probability and logit."""
+    columns = zip(plain(explanation.edge_effects), plain(explanation.edge_logit_effects), strict=True)
+    return [{"effect": effect, "logit_effect": logit} for effect, logit in columns]
 
 
 def node_rows(explanation: "Explanation") -> list[dict[str, float | None]]:
-    """Share, vote and deletion effect of every node, for the target."""
+    """Share, vote and deletion effects of every node, for the target."""
     absent = [None] * explanation.graph.n_nodes
     shares = absent if explanation.node_shares is None else plain(explanation.node_shares)
     votes = absent if explanation.root_votes is None else plain(explanation.root_votes)
     columns = zip(shares, votes, plain(explanation.node_effects), strict=True)
-    return [{"share": share, "vote": vote, "effect": effect} for share, vote, effect in columns]
+    rows = [{"share": share, "vote": vote, "effect": effect} for share, vote, effect in columns]
+    for row, logit in zip(rows, plain(explanation.node_logit_effects), strict=True):
+        row["logit_effect"] = logit
+    return rows
 
 
 def to_dict(explanation: "Explanation") -> dict[str, Any]:
@@ -76,7 +84,7 @@ def to_dict(explanation: "Explanation") -> dict[str, Any]:
         "weights": dict(explanation.weights),
         "covered": round(explanation.covered, 6),
         "network": None if network is None else _network(network),
-        "deletions": {"edges": plain(explanation.deletions.edges), "nodes": plain(explanation.deletions.nodes)},
+        "deletions": {name: plain(values) for name, values in vars(explanation.deletions).items()},
     }
 
 

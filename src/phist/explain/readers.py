@@ -24,7 +24,7 @@ class Reader:
     Logits are centred: over the classes they add up to zero, which changes no probability.
 
     Attributes:
-        name: of the bag, and the network's number in it.
+        bag, number: the label of its bag, and its number in that.
         trained: the network.
         slopes: (classes, m_graph): of the logits, by the embedding before standardisation.
         base: (classes): the logits of the average embedding.
@@ -32,7 +32,8 @@ class Reader:
         mean_nodes: of the training graphs.
     """
 
-    name: str
+    bag: str
+    number: int
     trained: TrainedNetwork
     slopes: NDArray[np.float64]
     base: NDArray[np.float64]
@@ -41,14 +42,24 @@ class Reader:
     mean_nodes: float
 
     @classmethod
-    def of(cls, name: str, trained: TrainedNetwork, factor: float, mean_nodes: float) -> "Reader":
+    def of(cls, bag: str, number: int, trained: TrainedNetwork, factor: float, mean_nodes: float) -> "Reader":
         """``factor``: how much its logits count."""
         network = trained.network
         weight = network.head.weight.detach().cpu().double().numpy()
         bias = network.head.bias.detach().cpu().double().numpy()
         usual, scale = _standardisation(network)
         slopes = factor * (weight - weight.mean(0)) / scale
-        return cls(name, trained, slopes, factor * (bias - bias.mean()), usual, scale, mean_nodes)
+        return cls(bag, number, trained, slopes, factor * (bias - bias.mean()), usual, scale, mean_nodes)
+
+    @property
+    def name(self) -> str:
+        """The bag and the number."""
+        return f"{self.bag}/{self.number}"
+
+    def logits(self, embeddings: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Its part of the logits, by standardised embeddings: (graphs, classes)."""
+        rows: NDArray[np.float64] = self.base + (embeddings * self.scale) @ self.slopes.T
+        return rows
 
     @property
     def counts(self) -> bool:
@@ -105,5 +116,5 @@ def readers_of(model: StructuralClassifier) -> tuple[list[Reader], float]:
         temperature = used[f"{label}/{LINEAR}"].temperature if covered else 1.0
         factor = weight / sum(weights.values()) / temperature / len(bags[label].trained)
         for number, trained in enumerate(bags[label].trained):
-            readers.append(Reader.of(f"{label}/{number}", trained, factor, float(model.data_["nodes"]["mean"])))
+            readers.append(Reader.of(label, number, trained, factor, float(model.data_["nodes"]["mean"])))
     return readers, min(covered, 1.0)
