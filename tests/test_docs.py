@@ -61,7 +61,7 @@ def test_links_lead_somewhere(document):
 
 
 @pytest.mark.parametrize(
-    "room", ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "report"]
+    "room", ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "explain", "report"]
 )
 def test_the_house_plan_names_every_module(room):
     plan = (ROOT / "docs" / "architecture.md").read_text()

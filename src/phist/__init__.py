@@ -21,6 +21,8 @@ _HOME_OF = {
     "StructuralEmbedder": "phist.estimators",
     "Report": "phist.estimators",
     "load_estimator": "phist.estimators",
+    "Explanation": "phist.explain",
+    "what_if": "phist.explain",
     "TrainingConfig": "phist.training.config",
     "PhistError": "phist.errors",
 }
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from phist.estimators import StructuralClassifier as StructuralClassifier
     from phist.estimators import StructuralEmbedder as StructuralEmbedder
     from phist.estimators import load_estimator as load_estimator
+    from phist.explain import Explanation as Explanation
+    from phist.explain import what_if as what_if
     from phist.graphs.checkup import check_graphs as check_graphs
     from phist.graphs.convert import as_graphset as as_graphset
     from phist.graphs.datasets import load_dataset as load_dataset

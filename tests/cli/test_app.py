@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 import phist
 from phist.cli.app import app
 
-VERBS = ("demo", "datasets", "check", "fit", "evaluate", "predict", "embed", "info")
+VERBS = ("demo", "datasets", "check", "fit", "evaluate", "predict", "explain", "embed", "info")
 PHIST = (sys.executable, "-c", "from phist.cli.app import main; main()")
 
 

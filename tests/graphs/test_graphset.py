@@ -219,3 +219,11 @@ def test_loops_are_counted_alike_in_small_blocks(monkeypatch):
 def test_graphs_are_read_without_torch():
     code = "import sys, phist.graphs.datasets, phist.graphs.formats.compiled; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_edges_of_a_graph_come_once_and_in_order():
+    graph = as_graphset([(4, [(2, 0), (1, 2), (3, 3), (1, 0)])], self_loops="keep")[0]
+    assert graph.edges().tolist() == [[0, 1], [0, 2], [1, 2], [3, 3]]
+    directed = as_graphset([(3, [(2, 0), (0, 2), (1, 0)])], directed="keep")[0]
+    assert directed.edges().tolist() == [[0, 2], [1, 0], [2, 0]]
+    assert as_graphset([(2, [])])[0].edges().shape == (0, 2)

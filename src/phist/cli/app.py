@@ -15,6 +15,7 @@ from phist.cli.datasets import datasets
 from phist.cli.demo import demo
 from phist.cli.embed import embed
 from phist.cli.evaluate import evaluate
+from phist.cli.explain import explain
 from phist.cli.fit import fit
 from phist.cli.info import info
 from phist.cli.predict import predict
@@ -53,7 +54,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, datasets, check, fit, validate, evaluate, predict, embed, info):
+for verb in (demo, datasets, check, fit, validate, evaluate, predict, explain, embed, info):
     app.command()(verb)
 app.add_typer(bench_app, name="bench")
 app.add_typer(theory_app, name="theory")
@@ -76,6 +77,7 @@ def _phist(
       phist check mine.jsonl               what is trivial, what is out of reach
       phist fit mine.jsonl --out mymodel   train on graphs of your own
       phist predict mymodel new.jsonl      classify others
+      phist explain mymodel new.jsonl      which nodes and edges made the decision
     """
 
 

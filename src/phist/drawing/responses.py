@@ -111,7 +111,7 @@ def _histogram_of(network: StructuralNetwork) -> ProjectiveHistogram:
 def _draw_graph(axes: "Axes", example: RootResponse, channel: int) -> None:
     collections = matplotlib_part("matplotlib.collections")
     graph = example.graph
-    places = _layout(graph)
+    places = place_nodes(graph)
     sources = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
     edges = np.stack([places[sources], places[graph.indices]], axis=1)
     size = float(np.clip(4200 / graph.n_nodes, 12, 190))
@@ -143,7 +143,7 @@ def _draw_histogram(axes: "Axes", example: RootResponse, channel: int, network: 
     finish_axes(axes, "", "bin value per node" if aggregation.density else "bin value")
 
 
-def _layout(graph: Graph) -> NDArray[np.float64]:
+def place_nodes(graph: Graph) -> NDArray[np.float64]:
     """Places of the nodes: by distances where that is affordable and all are finite, else by springs."""
     import networkx
 

@@ -10,6 +10,8 @@ from phist.errors import GraphInputError, ModelFileError
 from phist.estimators.combining import COLDEST, HOTTEST, at_temperature, log_loss_of, mixture, temper, weigh
 from phist.estimators.members import MEMBERS
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.estimators.members.network import Network
+from phist.estimators.trained import Features
 from phist.graphs.graphset import GraphSet
 
 
@@ -38,12 +40,22 @@ class Ensemble:
     candidates: list[Candidate]
     temperature: float
 
-    def predict_proba(self, graphs: GraphSet) -> Probabilities:
-        """Probabilities of the classes: (graphs, classes)."""
+    def predict_proba(self, graphs: GraphSet, seen: Mapping[str, list[Features]] | None = None) -> Probabilities:
+        """Probabilities of the classes: (graphs, classes).
+
+        Args:
+            seen: by the label of a bag what its networks see of the graphs, where that is wanted for something else as well.
+        """
         found: dict[str, Probabilities] = {}
         for member in self.members:
             if any(name.startswith(f"{member.label}/") for name in self.weights):
-                found |= {f"{member.label}/{name}": own for name, own in member.predict_proba(graphs).items()}
+                known = None if seen is None else seen.get(member.label)
+                own = (
+                    member.predict_features(known)
+                    if known is not None and isinstance(member, Network)
+                    else member.predict_proba(graphs)
+                )
+                found |= {f"{member.label}/{name}": probabilities for name, probabilities in own.items()}
         return self._combine({name: found[name] for name in self.weights})
 
     @property

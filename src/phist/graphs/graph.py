@@ -38,6 +38,12 @@ class Graph:
         """Edges of the graph: each undirected edge once, loops once."""
         return count_edges(self.indptr, self.indices, self.directed)
 
+    def edges(self) -> IntArray:
+        """The edges, in order: each undirected edge once, its lower end first; loops once: (edges, 2)."""
+        source = np.repeat(np.arange(self.n_nodes), np.diff(self.indptr))
+        arcs = np.stack([source, self.indices.astype(np.int64)], axis=1)
+        return arcs if self.directed else arcs[arcs[:, 0] <= arcs[:, 1]]
+
     def adjacency(self) -> "scipy.sparse.csr_array":
         """The weighted adjacency matrix."""
         from scipy.sparse import csr_array

@@ -1,6 +1,7 @@
 """FittedClassifier."""
 
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from phist.estimators.members.network import Network
 from phist.estimators.model_folder import SavedModel
 from phist.estimators.neighbours import Neighbours
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
+
+if TYPE_CHECKING:
+    from phist.explain import Explanation
 
 
 class FittedClassifier(FittedModel):
@@ -96,6 +100,12 @@ class FittedClassifier(FittedModel):
             "larger": self.reading_.is_far_larger(graphs),
         }
         return [[name for name, holds in named.items() if holds[graph]] for graph in range(len(graphs))]
+
+    def explain(self, X: Any, target: Hashable = None, **options: Any) -> "list[Explanation]":
+        """Why the model says what it says of each graph; see `phist.explain.explain`."""
+        from phist.explain import explain
+
+        return explain(self, X, target, **options)
 
     # On disk -----------------------------------------------------------------------------------------------------------
 

@@ -155,9 +155,16 @@ class Network(Member):
     # Use --------------------------------------------------------------------------------------------------------------
 
     def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
+        return self.predict_features(self.features(graphs))
+
+    def features(self, graphs: GraphSet) -> list[Features]:
+        """What each network sees of graphs, computed when it is asked for."""
+        return [Features(trained, graphs) for trained in self.trained]
+
+    def predict_features(self, seen: list[Features]) -> Mapping[str, Probabilities]:
+        """`predict_proba`, given what each network sees."""
         logs: dict[str, list[Probabilities]] = {name: [] for name in self.predictors}
-        for trained, heads in zip(self.trained, self.heads, strict=True):
-            features = Features(trained, graphs)
+        for features, heads in zip(seen, self.heads, strict=True):
             for name in self.predictors:
                 logs[name].append(np.log(np.maximum(heads[name].predict_proba(features), LEAST)))
         return {name: softmax(np.mean(own, axis=0)) for name, own in logs.items()}

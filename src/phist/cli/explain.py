@@ -1,0 +1,134 @@
+"""phist explain"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phist.cli.options import (
+    Data,
+    Directed,
+    Empty,
+    Json,
+    Labels,
+    MaxBytes,
+    Model,
+    NodeTable,
+    OtherEngine,
+    SelfLoops,
+    Threads,
+    Weights,
+    direction_of,
+    use_engine,
+    use_threads,
+)
+from phist.cli.output import write_text
+from phist.cli.output_checks import check_file_place
+from phist.cli.screen import console
+from phist.cli.text import printable
+from phist.errors import ConfigError, GraphInputError, shown
+
+if TYPE_CHECKING:
+    from phist.estimators.fitted.classifier import FittedClassifier
+    from phist.explain import Explanation
+    from phist.graphs.graphset import GraphSet
+
+Graphs = Annotated[
+    list[str] | None, typer.Option("--graph", help="The id of a graph to explain; may be repeated. All graphs unless given.")
+]
+Target = Annotated[str | None, typer.Option(help="The class to explain; that which is predicted unless given.")]
+Out = Annotated[Path | None, typer.Option(help="A file to write instead of standard output, which is also -.")]
+MaxDeletions = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="The most edges, and nodes, to delete of a graph; all of a small one unless given.", show_default=False
+    ),
+]
+Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
+
+
+def explain(
+    model: Model,
+    data: Data,
+    graph: Graphs = None,
+    target: Target = None,
+    out: Out = None,
+    as_json: Json = False,
+    max_deletions: MaxDeletions = None,
+    exact: Exact = False,
+    engine: OtherEngine = None,
+    threads: Threads = 1,
+    labels: Labels = None,
+    directed: Directed = None,
+    self_loops: SelfLoops = None,
+    weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
+) -> None:
+    """Say which nodes and edges made a saved model decide as it does.
+
+    Of every graph the strongest nodes by their exact shares in the logit, the
+    strongest edges by what becomes of the probability without them, and the
+    strongest channels of the networks. With --json everything: shares, votes,
+    deletion effects of all nodes and edges, draws, bins (docs/explain.md).
+
+    Examples:
+      phist explain mine-model new.jsonl --graph g7
+      phist explain mine-model new.jsonl --target mutagenic --json --out why.json
+    """
+    check_file_place(out, data, labels)
+
+    import warnings
+
+    from phist.estimators.fitted.classifier import FittedClassifier
+    from phist.estimators.reading import InputNotice
+    from phist.graphs.datasets import load_graphs
+
+    use_threads(threads)
+    classifier = FittedClassifier.load(model)
+    if exact:
+        classifier.inference = "exact"
+    use_engine(classifier, engine)
+    reading: dict[str, Any] = {"directed": direction_of(classifier, directed), "self_loops": self_loops, "weights": weights}
+    reading |= {"empty": empty, "nodes": node_table, "max_bytes": max_bytes}
+    graphs = _chosen(load_graphs(data, labels, **reading), graph)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = classifier.explain(graphs, _class(classifier, target), max_deletions=max_deletions)
+    write: Callable[[Sequence[Explanation]], str] = _as_json if as_json else _as_text
+    write_text(out, write(found))
+    for notice in dict.fromkeys(str(one.message) for one in said if issubclass(one.category, InputNotice)):
+        console(to_program=True).print(f"note: {notice}")
+
+
+def _chosen(graphs: "GraphSet", wanted: list[str] | None) -> "GraphSet":
+    """The graphs with these ids, in the order of the data."""
+    if not wanted:
+        return graphs
+    ids = [str(identity) for identity in graphs.ids.tolist()]
+    unknown = [identity for identity in wanted if identity not in ids]
+    if unknown:
+        raise GraphInputError(f"no graph has the id {shown(unknown[0])}; the data have {shown(ids, 120)}")
+    return graphs[[position for position, identity in enumerate(ids) if identity in wanted]]
+
+
+def _class(classifier: "FittedClassifier", target: str | None) -> Any:
+    """The label that is written so."""
+    if target is None:
+        return None
+    written = {str(label): label for label in classifier.classes_.tolist()}
+    if target not in written:
+        raise ConfigError(f"--target {shown(target)} is no class of this model; its classes are {shown(list(written), 120)}")
+    return written[target]
+
+
+def _as_text(found: "Sequence[Explanation]") -> str:
+    return "".join(f"{printable(str(one))}\n" for one in found)
+
+
+def _as_json(found: "Sequence[Explanation]") -> str:
+    content = {"explanations": [one.to_dict() for one in found]}
+    return json.dumps(content, allow_nan=False, default=str) + "\n"
