@@ -51,3 +51,21 @@ def test_penalties_are_weakened_for_as_long_as_that_helps(monkeypatch):
     noise = np.random.default_rng(0).integers(2, size=40)  # nothing can be learnt: the strongest penalty is the best
     Colours().fit(Lesson(Examples(lesson.graphs, noise, np.ones(40)), 2, cut_parts(noise, 5, 5, 0), seed=0))
     assert max(tried) < max(colours.PENALTIES)
+
+
+def test_where_graphs_are_many_a_penalty_is_chosen_on_some_parts_and_used_on_all(monkeypatch):
+    tried = []
+    fit = colours._fit_weights
+
+    def counted(rows, lesson, chosen, penalty):
+        tried.append(len(chosen))
+        return fit(rows, lesson, chosen, penalty)
+
+    monkeypatch.setattr(colours, "_fit_weights", counted)
+    monkeypatch.setattr(colours, "ENOUGH", 10)  # of 40 graphs in five parts: two parts
+    monkeypatch.setattr(colours, "PENALTIES", (3.0,))
+    monkeypatch.setattr(colours, "COUNTS", {"subtree": colours.subtree_counts})
+    lesson = lesson_of(2)
+    found = Colours().fit(lesson)
+    assert tried == [32] * 5 + [40]
+    assert np.isfinite(found["subtree"]).all()

@@ -139,3 +139,14 @@ def test_hostile_arrays_are_refused(name, hostile):
     arrays = {**KernelHead.fit(seen(features), targets, weights, 3, seed=0).to_arrays(), name: hostile}
     with pytest.raises(ModelFileError, match=name):
         KernelHead.from_arrays({key: array for key, array in arrays.items() if array is not None}, NETWORK, 3)
+
+
+def test_of_many_graphs_some_choose_the_ridge_and_all_are_learnt_from(monkeypatch):
+    features, targets, weights = drawn(60)
+    asked = []
+    choose = kernel_head._best_ridge
+    monkeypatch.setattr(kernel_head, "_best_ridge", lambda similar, *rest: asked.append(len(similar)) or choose(similar, *rest))
+    monkeypatch.setattr(kernel_head, "ENOUGH_FOR_RIDGE", 25)
+    head = KernelHead.fit(seen(features), targets, weights, 3, seed=0)
+    assert (asked, len(head.coefficients)) == ([25], 60)
+    assert (head.coefficients != 0).all()
