@@ -11,8 +11,8 @@ help:  ## list what can be made
 setup: .venv/installed  ## create .venv, install phist with everything it can use, compile the engine
 
 .venv/installed: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
-		|| { echo "phist needs Python 3.11 or 3.12; $(PYTHON) is $$($(PYTHON) --version). Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "phist needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
 	$(BIN)/python -c 'from phist.engine.compiling import prepare; prepare()'

@@ -128,7 +128,7 @@ def cycles_per_second() -> float:
     """The rate of the clock that the engine's phases are counted in."""
     from numba import njit
 
-    from phist.engine.vectors import cycles
+    from phist.engine.processor import cycles
 
     now = njit(lambda: cycles())
     now()

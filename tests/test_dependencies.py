@@ -58,3 +58,18 @@ def test_every_import_is_declared():
 
 def test_every_dependency_is_pinned():
     assert not declared() - pinned()
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_no_python_is_too_new():
+    assert re.fullmatch(r">=\d+\.\d+", project()["requires-python"])
+
+
+def test_grakel_is_asked_for_only_by_extras_and_where_it_has_wheels():
+    """It is an oracle of tests and holds MUTAG; no part of phist imports it."""
+    assert "grakel" not in {package_of(requirement) for requirement in project()["dependencies"]} | imported()
+    extras = [one for own in project()["optional-dependencies"].values() for one in own if package_of(one) == "grakel"]
+    assert extras and all("python_version < '3.13'" in one for one in extras)

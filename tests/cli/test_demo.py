@@ -10,6 +10,7 @@ from phist.graphs.datasets import find_dataset
 def test_demo_leaves_model_metrics_and_pictures(run, tmp_path):
     result = run("demo", "--out", tmp_path / "demo", "--effort", "low")
     assert result.exit_code == 0, result.output
+    assert f"MUTAG, from {find_dataset('MUTAG').source}: " in result.stdout
     assert result.stdout.index("ceiling") < result.stdout.index("accuracy on held-out graphs") < result.stdout.index("Next:")
     metrics = json.loads((tmp_path / "demo" / "metrics.json").read_text())
     assert metrics["report"]["verdict"] in (tmp_path / "demo" / "model" / "card.md").read_text()

@@ -27,7 +27,7 @@ def test_versions_are_those_installed(run):
 
 def test_every_extra_is_listed_with_its_packages(run):
     extras = told(run)["extras"]
-    assert extras.keys() == {"kernels", "gnn", "ray", "report", "scale", "tables"}
+    assert extras.keys() == {"demo", "gnn", "ray", "report", "scale", "tables"}
     assert extras["report"].keys() == {"matplotlib", "pandas", "scikit-posthocs"}
 
 

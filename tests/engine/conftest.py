@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from phist.engine import threads
+
 
 @pytest.fixture(autouse=True)
 def one_thread():
@@ -11,3 +13,9 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def shared_however_small(monkeypatch):
+    """The steps of tests are worth no second thread; those who ask for one want to see what it does."""
+    monkeypatch.setattr(threads, "ROWS_A_THREAD", 1)

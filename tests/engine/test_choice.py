@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from engine_truth import SMALL, make_graphs, random_graphs
 
 from phist import StructuralClassifier
@@ -12,7 +13,7 @@ from phist.engine.choice import choose_engine, uncovered
 from phist.engine.computation import Fused, Reference, compute
 from phist.errors import ConfigError, EngineNotice
 from phist.graphs.generate import make_planted_partitions
-from phist.nn.kernels import KERNELS
+from phist.nn.kernels import KERNELS, Triangle, register_kernel
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 
@@ -107,6 +108,47 @@ def test_model_that_is_trained_and_used_says_once_that_it_falls_back(options):
         model.predict(labelled)
         model.transform(labelled)
     assert [notice.category for notice in notices] == [EngineNotice]
+
+
+class Parabola(Triangle):
+    """A kernel that the engine has never heard of."""
+
+    name = "parabola"
+
+    def value(self, z):
+        return (1 - z.square()).clamp(min=0)
+
+    def derivative(self, z):
+        return torch.where(z.abs() < 1, -2 * z, torch.zeros_like(z))
+
+
+@pytest.fixture
+def parabola():
+    register_kernel(Parabola())
+    yield "parabola"
+    del KERNELS["parabola"]
+
+
+def test_a_network_with_a_kernel_of_ones_own_trains_by_the_reference(parabola):
+    labelled = make_planted_partitions(8, n_nodes=12, seed=0)
+    network = {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 4, "kernel": parabola}
+    model = StructuralClassifier(
+        preset="MUTAG", engine="auto", random_state=0, progress=False, network=network, training={"epochs": 3, "batch_size": 4}
+    )
+    with pytest.warns(EngineNotice, match="kernel='parabola'"):
+        model.fit(labelled, labelled.labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EngineNotice)
+        assert np.isfinite(model.predict_proba(labelled)).all()
+
+
+def test_a_kernel_of_ones_own_is_refused_by_the_fused_engine(graphs, parabola):
+    with pytest.raises(ConfigError, match="does not cover kernel='parabola'"):
+        choose_engine("fused", network_of(kernel=parabola), graphs)
+
+
+def test_plain_sums_are_fused_whatever_the_kernel(graphs, parabola):
+    assert choose_engine("auto", network_of(kernel=parabola, aggregation="sum"), graphs) == "fused"
 
 
 def test_what_falls_back_is_computed_by_the_reference(graphs):

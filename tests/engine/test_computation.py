@@ -11,7 +11,9 @@ from engine_truth import SMALL, fused_computation, make_graphs, random_graphs, s
 from torch.nn import functional as F
 
 from phist import StructuralClassifier, StructuralEmbedder
+from phist.engine import function, threads, torch_threads
 from phist.engine.computation import Fused, Reference
+from phist.engine.threads import run_shares
 from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.sampling import Draws, RootSampler, Views, draw_all
@@ -49,19 +51,48 @@ def test_same_seed_gives_the_same_model(labelled, engine):
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_same_seed_and_threads_give_the_same_bits(labelled, threads):
-    torch.set_num_threads(threads)
+@pytest.mark.parametrize("count", [1, 2])
+def test_same_seed_and_threads_give_the_same_bits(labelled, count):
+    torch.set_num_threads(count)
     first, second = (fitted("fused", labelled, epochs=2) for _ in range(2))
     losses = [[epoch.loss for epoch in model.histories_[0].epochs] for model in (first, second)]
     assert losses[0] == losses[1]
     np.testing.assert_array_equal(first.predict_proba(labelled), second.predict_proba(labelled))
 
 
+@pytest.mark.parametrize("cores", [1, 2, 3])
+def test_threads_without_a_core_change_no_bit(labelled, cores, monkeypatch):
+    torch.set_num_threads(4)
+    found = []
+    for available in (4, cores):
+        monkeypatch.setattr(torch_threads, "usable_cores", lambda available=available: available)
+        found.append(fitted("fused", labelled, epochs=2))
+    weights = [model.network_.state_dict() for model in found]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_no_more_threads_wait_for_each_other_than_there_are_cores(labelled, monkeypatch):
+    teams = []
+    monkeypatch.setattr(torch_threads, "usable_cores", lambda: 2)
+    monkeypatch.setattr(function, "run_shares", lambda work, count: teams.append(count) or run_shares(work, count))
+    torch.set_num_threads(8)
+    fitted("fused", labelled, epochs=1)
+    assert max(teams) == 4 and 2 in teams  # batches of four graphs: four threads look at the first, two take the steps
+
+
+def test_a_step_that_is_worth_one_thread_has_one(labelled, monkeypatch):
+    teams = set()
+    monkeypatch.setattr(threads, "ROWS_A_THREAD", 1 << 30)
+    monkeypatch.setattr(function, "run_shares", lambda work, count: teams.add(count) or run_shares(work, count))
+    torch.set_num_threads(2)
+    fitted("fused", labelled, epochs=1).predict(labelled)
+    assert teams == {1}
+
+
 def test_one_thread_and_two_train_to_the_same_predictions(labelled):
     found = []
-    for threads in (1, 2):
-        torch.set_num_threads(threads)
+    for count in (1, 2):
+        torch.set_num_threads(count)
         found.append(fitted("fused", labelled, epochs=2).predict_proba(labelled))
     np.testing.assert_allclose(*found, atol=1e-3)
 

@@ -1,10 +1,12 @@
 """Shares of work: complete, balanced, done once in every round; errors come through and the team works on."""
 
+import contextlib
 import gc
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from itertools import pairwise
@@ -14,29 +16,29 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine import signals as own
+from phist.engine import barrier as own
 from phist.engine import threads
-from phist.engine.signals import APART
-from phist.engine.threads import Team, run_shares, share_out
+from phist.engine.barrier import STRIDE
+from phist.engine.threads import Team, run_shares, share_out, threads_worth
 
-ASLEEP = 0.05  # seconds: helpers watch for some milliseconds
+PARKED = 0.05  # seconds: workers spin for some milliseconds
 
 
 @numba.njit(nogil=True)
-def count(signals, number, this_round, counts):
+def count(cells, number, this_round, counts):
     """A share as compiled code does it: announced, worked on, told."""
-    own.begin_share(signals, number, this_round)
-    counts[number * APART] += 1
-    own.end_share(signals, number, this_round)
+    own.begin_round(cells, number, this_round)
+    counts[number * STRIDE] += 1
+    own.end_round(cells, number, this_round)
 
 
 def run_rounds(counts, rounds, pause=0.0):
-    threads = len(counts) // APART
+    threads = len(counts) // STRIDE
     for _ in range(rounds):
-        run_shares(lambda number, signals, this_round: count(signals, number, this_round, counts), threads)
+        run_shares(lambda number, cells, this_round: count(cells, number, this_round, counts), threads)
         if pause:
             time.sleep(pause)
-    return counts[::APART].tolist()
+    return counts[::STRIDE].tolist()
 
 
 # Sharing out ----------------------------------------------------------------------------------------------------------
@@ -108,27 +110,33 @@ def test_one_thread_has_nothing_to_spare():
     assert positions(share_out(np.arange(5), np.array([0, 5]), 1, 4)) == [[4, 3, 2, 1, 0]]
 
 
+@pytest.mark.parametrize(("graphs", "steps", "expected"), [(1, 1, 1), (3, 1, 3), (100, 1, 6), (16, 8, 2), (4, 8, 1), (0, 0, 1)])
+def test_no_more_threads_than_a_step_is_worth(graphs, steps, expected, monkeypatch):
+    monkeypatch.setattr(threads, "ROWS_A_THREAD", 500)
+    assert threads_worth(np.full(graphs, 500), steps, 6) == expected
+
+
 # Rounds ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_every_share_is_worked_on_once(threads):
     done = []
-    run_shares(lambda number, signals, this_round: done.append(number), threads)
+    run_shares(lambda number, cells, this_round: done.append(number), threads)
     assert sorted(done) == list(range(threads))
 
 
 def test_first_share_is_the_callers_and_the_others_have_threads_of_their_own():
     threads = {}
-    run_shares(lambda number, signals, this_round: threads.update({number: get_ident()}), 3)
+    run_shares(lambda number, cells, this_round: threads.update({number: get_ident()}), 3)
     assert threads[0] == get_ident()
     assert len(set(threads.values())) == 3
 
 
-def test_same_helpers_come_again():
+def test_same_workers_come_again():
     seen = set()
     for _ in range(5):
-        run_shares(lambda number, signals, this_round: seen.add(current_thread()), 2)
+        run_shares(lambda number, cells, this_round: seen.add(current_thread()), 2)
     assert len(seen) == 2
 
 
@@ -141,13 +149,13 @@ def test_rounds_are_counted_and_the_same_for_all():
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_many_rounds_in_quick_succession_are_all_worked_on(threads):
-    assert run_rounds(np.zeros(threads * APART, np.int64), 200) == [200] * threads
+    assert run_rounds(np.zeros(threads * STRIDE, np.int64), 200) == [200] * threads
 
 
-def test_rounds_of_work_that_never_signals_are_all_worked_on():
+def test_rounds_of_work_that_never_cells_are_all_worked_on():
     counts = [0, 0, 0]
 
-    def work(number, signals, this_round):
+    def work(number, cells, this_round):
         counts[number] += 1
 
     for _ in range(200):
@@ -155,21 +163,21 @@ def test_rounds_of_work_that_never_signals_are_all_worked_on():
     assert counts == [200] * 3
 
 
-def test_rounds_after_a_pause_wake_the_helpers():
-    assert run_rounds(np.zeros(2 * APART, np.int64), 4, pause=ASLEEP) == [4, 4]
+def test_rounds_after_a_pause_wake_the_workers():
+    assert run_rounds(np.zeros(2 * STRIDE, np.int64), 4, pause=PARKED) == [4, 4]
 
 
-def test_rounds_about_when_helpers_fall_asleep_are_all_worked_on():
-    counts = np.zeros(2 * APART, np.int64)
+def test_rounds_about_when_workers_park_are_all_worked_on():
+    counts = np.zeros(2 * STRIDE, np.int64)
     for pause in np.linspace(0.2e-3, 4e-3, 40):
         run_rounds(counts, 1, pause)
-    assert counts[::APART].tolist() == [40, 40]
+    assert counts[::STRIDE].tolist() == [40, 40]
 
 
-def test_leader_waits_for_a_helper_that_takes_long():
+def test_leader_waits_for_a_worker_that_takes_long():
     done = []
 
-    def work(number, signals, this_round):
+    def work(number, cells, this_round):
         if number:
             time.sleep(0.02)
             done.append(number)
@@ -178,35 +186,35 @@ def test_leader_waits_for_a_helper_that_takes_long():
     assert done == [1]
 
 
-def test_helper_waits_for_a_leader_that_takes_long():
-    counts = np.zeros(2 * APART, np.int64)
+def test_worker_waits_for_a_leader_that_takes_long():
+    counts = np.zeros(2 * STRIDE, np.int64)
 
-    def work(number, signals, this_round):
+    def work(number, cells, this_round):
         if number == 0:
             time.sleep(0.02)
-        count(signals, number, this_round, counts)
+        count(cells, number, this_round, counts)
 
     for _ in range(3):
         run_shares(work, 2)
-    assert counts[::APART].tolist() == [3, 3]
+    assert counts[::STRIDE].tolist() == [3, 3]
 
 
 def test_teams_of_several_sizes_take_turns():
-    counts = {threads: np.zeros(threads * APART, np.int64) for threads in (1, 2, 3)}
+    counts = {threads: np.zeros(threads * STRIDE, np.int64) for threads in (1, 2, 3)}
     for _ in range(20):
         for own_counts in counts.values():
             run_rounds(own_counts, 1)
-    assert [own_counts[::APART].tolist() for own_counts in counts.values()] == [[20], [20] * 2, [20] * 3]
+    assert [own_counts[::STRIDE].tolist() for own_counts in counts.values()] == [[20], [20] * 2, [20] * 3]
 
 
 def test_several_threads_lead_teams_of_their_own():
-    counts = [np.zeros(2 * APART, np.int64) for _ in range(3)]
+    counts = [np.zeros(2 * STRIDE, np.int64) for _ in range(3)]
     leaders = [Thread(target=run_rounds, args=(own_counts, 50), daemon=True) for own_counts in counts]
     for leader in leaders:
         leader.start()
     for leader in leaders:
         leader.join(60)
-    assert [own_counts[::APART].tolist() for own_counts in counts] == [[50, 50]] * 3
+    assert [own_counts[::STRIDE].tolist() for own_counts in counts] == [[50, 50]] * 3
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------
@@ -214,7 +222,7 @@ def test_several_threads_lead_teams_of_their_own():
 
 @pytest.mark.parametrize("bad", [0, 1, 3])
 def test_error_in_any_thread_comes_through(bad):
-    def work(number, signals, this_round):
+    def work(number, cells, this_round):
         if number == bad:
             raise ValueError(f"share {number}")
 
@@ -223,24 +231,24 @@ def test_error_in_any_thread_comes_through(bad):
 
 
 @pytest.mark.parametrize("bad", [0, 1])
-@pytest.mark.parametrize("pause", [0, ASLEEP])
+@pytest.mark.parametrize("pause", [0, PARKED])
 def test_threads_work_on_after_an_error(bad, pause):
-    def fail(number, signals, this_round):
+    def fail(number, cells, this_round):
         if number == bad:
             raise ZeroDivisionError
-        count(signals, number, this_round, np.zeros(2 * APART, np.int64))
+        count(cells, number, this_round, np.zeros(2 * STRIDE, np.int64))
 
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):
             run_shares(fail, 2)
         time.sleep(pause)
-        assert run_rounds(np.zeros(2 * APART, np.int64), 5) == [5, 5]
+        assert run_rounds(np.zeros(2 * STRIDE, np.int64), 5) == [5, 5]
 
 
-def test_helpers_are_done_before_an_error_of_the_leader_comes_through():
+def test_workers_are_done_before_an_error_of_the_leader_comes_through():
     begun, done = Event(), []
 
-    def work(number, signals, this_round):
+    def work(number, cells, this_round):
         if number == 0:
             begun.wait(10)
             raise ZeroDivisionError
@@ -254,25 +262,25 @@ def test_helpers_are_done_before_an_error_of_the_leader_comes_through():
 
 
 def test_error_of_the_leader_comes_first():
-    def work(number, signals, this_round):
+    def work(number, cells, this_round):
         raise ValueError(f"share {number}")
 
     with pytest.raises(ValueError, match="share 0"):
         run_shares(work, 2)
 
 
-@pytest.mark.parametrize("pause", [0, ASLEEP])
+@pytest.mark.parametrize("pause", [0, PARKED])
 def test_round_that_was_interrupted_before_all_had_begun_does_not_upset_the_next_ones(pause, monkeypatch):
-    team, counts = Team(3), np.zeros(3 * APART, np.int64)
+    team, counts = Team(3), np.zeros(3 * STRIDE, np.int64)
     team.run(lambda number: None)
     with monkeypatch.context() as patch:
-        patch.setattr(team._helpers[1], "start", interrupt)
+        patch.setattr(team._workers[1], "start", interrupt)
         with pytest.raises(KeyboardInterrupt):
             team.run(lambda number: None)
     time.sleep(pause)
     for number in range(1, 101):
-        team.run(lambda share: count(team.signals, share, team.round, counts))
-        assert counts[::APART].tolist() == [number] * 3
+        team.run(lambda share: count(team.cells, share, team.round, counts))
+        assert counts[::STRIDE].tolist() == [number] * 3
 
 
 def interrupt(this_round, work):
@@ -285,7 +293,7 @@ def interrupt(this_round, work):
 class Work:
     """Work that holds memory."""
 
-    def __call__(self, number, signals, this_round):
+    def __call__(self, number, cells, this_round):
         pass
 
 
@@ -294,18 +302,60 @@ def test_work_that_is_done_is_let_go():
     run_shares(work, 2)
     held = weakref.ref(work)
     del work
-    time.sleep(ASLEEP)
+    time.sleep(PARKED)
     gc.collect()
     assert held() is None
 
 
+def living_workers():
+    return [thread for thread in threading.enumerate() if thread.name == "phist"]
+
+
+def wait_until(condition):
+    for _ in range(400):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+def fail(number, cells, this_round):
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("work", [Work(), fail], ids=["done", "failed"])
+def test_workers_end_with_the_thread_that_led_them(work):
+    def lead():
+        for _ in range(2):
+            with contextlib.suppress(ZeroDivisionError):
+                run_shares(work, 3)
+
+    before = len(living_workers())
+    leaders = [Thread(target=lead) for _ in range(5)]
+    for leader in leaders:
+        leader.start()
+    for leader in leaders:
+        leader.join()
+    del leader, leaders
+    gc.collect()  # a traceback and its frame hold each other
+    assert wait_until(lambda: len(living_workers()) == before)
+
+
+def test_workers_end_with_a_team_that_nobody_has_any_more():
+    before, team = len(living_workers()), Team(4)
+    team.run(lambda number: None)
+    assert len(living_workers()) == before + 3
+    del team
+    assert wait_until(lambda: len(living_workers()) == before)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_process_finds_helpers_of_its_own():
+def test_a_forked_process_finds_workers_of_its_own():
     run_shares(Work(), 2)
     child = os.fork()
     if child == 0:
         done = []
-        run_shares(lambda number, signals, this_round: done.append(number), 2)
+        run_shares(lambda number, cells, this_round: done.append(number), 2)
         os._exit(0 if sorted(done) == [0, 1] else 1)
     for _ in range(200):
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -315,7 +365,7 @@ def test_a_forked_process_finds_helpers_of_its_own():
     else:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        pytest.fail("the child waits for helpers that it does not have")
+        pytest.fail("the child waits for workers that it does not have")
     assert os.waitstatus_to_exitcode(status) == 0
 
 
@@ -324,18 +374,18 @@ def test_a_forked_process_finds_helpers_of_its_own():
 PROGRAM = """
 import atexit
 
-atexit.register(lambda: print(all(helper._is_asleep for helper in threads._helpers)))  # the first to come is the last to go
+atexit.register(lambda: print(all(worker._is_parked for worker in threads._workers)))  # the first to come is the last to go
 
 import numba
-from phist.engine import signals, threads
+from phist.engine import barrier, threads
 
-signals.HELPER_WATCHES = 1_000_000_000  # some tenths of a second
+barrier.WORKER_LOOKS = 10_000_000  # some tenths of a second
 
 
 @numba.njit(nogil=True)
 def work(number, cells, this_round):
-    signals.begin_share(cells, number, this_round)
-    signals.end_share(cells, number, this_round)
+    barrier.begin_round(cells, number, this_round)
+    barrier.end_round(cells, number, this_round)
 
 
 for _ in range(3):
@@ -343,16 +393,16 @@ for _ in range(3):
 """
 
 
-def test_program_ends_when_its_helpers_are_asleep():
+def test_program_ends_when_its_workers_are_parked():
     """One that came back from compiled code to an interpreter which is gone would bring the program down."""
     ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout.strip()) == (0, "True"), ended.stderr
 
 
-def test_helpers_are_asleep_when_they_were_asked_to_lie_down():
-    run_rounds(np.zeros(3 * APART, np.int64), 2)
+def test_workers_are_parked_when_they_were_asked_to():
+    run_rounds(np.zeros(3 * STRIDE, np.int64), 2)
     begin = time.perf_counter()
-    threads._lay_down_helpers()
-    assert all(helper._is_asleep for helper in threads._helpers)
+    threads._park_workers()
+    assert all(worker._is_parked for worker in threads._workers)
     assert time.perf_counter() - begin < threads.PATIENCE
-    assert run_rounds(np.zeros(3 * APART, np.int64), 2) == [2, 2, 2]  # and they can be woken
+    assert run_rounds(np.zeros(3 * STRIDE, np.int64), 2) == [2, 2, 2]  # and they can be woken

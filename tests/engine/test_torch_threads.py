@@ -3,12 +3,14 @@
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 from threading import Barrier, Event, Thread
 
 import joblib
 import numpy as np
 import pytest
 import torch
+from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import cross_val_score
 
 from phist import StructuralClassifier
@@ -87,6 +89,24 @@ def test_cross_validation_in_threads_gives_the_scores_of_one_thread():
     alone = cross_val_score(small(), list(GRAPHS), GRAPHS.labels, cv=3)
     with joblib.parallel_config("threading"):
         together = cross_val_score(small(), list(GRAPHS), GRAPHS.labels, cv=3, n_jobs=3)
+    assert alone.tolist() == together.tolist()
+
+
+# Processes begun anew -------------------------------------------------------------------------------------------------
+
+
+def test_a_spawned_process_predicts_the_same(two_threads):
+    model = small().fit(GRAPHS)
+    with get_context("spawn").Pool(1) as pool:
+        found = pool.apply_async(model.predict_proba, (GRAPHS,)).get(TOO_LONG)
+    np.testing.assert_allclose(found, model.predict_proba(GRAPHS), atol=1e-5)
+
+
+def test_cross_validation_in_processes_gives_the_scores_of_one():
+    alone = cross_val_score(small(), list(GRAPHS), GRAPHS.labels, cv=2)
+    with joblib.parallel_config("loky", inner_max_num_threads=1):
+        together = cross_val_score(small(), list(GRAPHS), GRAPHS.labels, cv=2, n_jobs=2)
+    get_reusable_executor().shutdown(wait=True)
     assert alone.tolist() == together.tolist()
 
 

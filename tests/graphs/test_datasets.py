@@ -137,6 +137,18 @@ def test_the_copy_inside_grakel_is_mutag(tmp_path, monkeypatch):
     assert load_dataset("MUTAG", download=False).fingerprint() == DATASETS["MUTAG"].fingerprint
 
 
+def test_where_grakel_is_not_installed_the_place_of_mutag_is_said(tmp_path, monkeypatch):
+    monkeypatch.delenv("PHIST_DATA", raising=False)
+    monkeypatch.setenv("PHIST_CACHE", str(tmp_path))
+    monkeypatch.setattr("phist.graphs.locate.find_spec", lambda name: None)
+    place = find_dataset("MUTAG")
+    assert (place.kind, place.source) == ("download", "the TU collection")
+    (tmp_path / "MUTAG.zip").touch()
+    assert find_dataset("MUTAG").source == "the cache"
+    monkeypatch.setenv("PHIST_DATA", str(tmp_path))
+    assert find_dataset("MUTAG").source == "PHIST_DATA"
+
+
 # Where it is found -------------------------------------------------------------------------------------------------------
 
 

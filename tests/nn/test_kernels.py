@@ -5,7 +5,7 @@ import torch
 
 from phist.errors import ConfigError
 from phist.nn.functional import bin_centers
-from phist.nn.kernels import KERNELS, Triangle, as_kernel
+from phist.nn.kernels import KERNELS, Triangle, as_kernel, register_kernel
 
 NAMES = sorted(KERNELS)
 SMOOTH = [name for name in NAMES if name != "uniform"]
@@ -90,3 +90,20 @@ def test_kernel_is_found_by_name_or_given():
 def test_unknown_kernel_is_refused_with_the_known_ones():
     with pytest.raises(ConfigError, match=r"'boxcar' is not known.*'gaussian'"):
         as_kernel("boxcar")
+
+
+def test_a_registered_kernel_is_found_by_its_name():
+    class Tent(Triangle):
+        name = "tent"
+
+    mine = Tent()
+    register_kernel(mine)
+    assert as_kernel("tent") is KERNELS.pop("tent") is mine
+
+
+def test_no_kernel_takes_the_name_of_another():
+    class Impostor(Triangle):
+        name = "gaussian"
+
+    with pytest.raises(ConfigError, match="'gaussian' is known already, as Gaussian"):
+        register_kernel(Impostor())

@@ -14,7 +14,7 @@ from phist.descriptors.grams.svm_theta import node_weights, theta_levels
 from phist.descriptors.grams.wl_shortest_path import wl_shortest_path_gram
 from phist.descriptors.grams.wl_subtree import wl_subtree_gram
 
-grakel = pytest.importorskip("grakel", reason="GraKeL is the oracle; pip install 'phist[kernels]'")
+grakel = pytest.importorskip("grakel", reason="GraKeL is the oracle; pip install 'phist[dev]'")
 
 
 def small_graphs(seed=0, smallest=1, count=25):

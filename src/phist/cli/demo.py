@@ -28,8 +28,8 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, effort: Effort = "medium
     """Fit a model to MUTAG, test it on held-out graphs, and save it with its metrics and pictures.
 
     MUTAG is 188 molecules, mutagenic (1) or not (-1). It comes from PHIST_DATA,
-    the cache or the installed grakel, and is downloaded only if it is in none
-    of them. All this takes about a minute.
+    the cache or the installed grakel, which not every Python has, and is
+    downloaded only if it is in none of them. All this takes about a minute.
 
     Examples:
       phist demo
@@ -46,11 +46,12 @@ def demo(out: Out = Path("phist-demo"), seed: Seed = 0, effort: Effort = "medium
         from phist.estimators import StructuralClassifier
         from phist.files import write_json
         from phist.graphs.checkup import check_graphs
-        from phist.graphs.datasets import load_dataset
+        from phist.graphs.datasets import find_dataset, load_dataset
 
     screen = console()
+    source = find_dataset(DATASET).source
     graphs = load_dataset(DATASET)
-    screen.print(f"{DATASET}: {graphs!r}", style="bold")
+    screen.print(f"{DATASET}, from {source}: {graphs!r}", style="bold")
     with waiting("looking at the graphs"):
         checkup = check_graphs(graphs)
     show_bounds(screen, checkup)

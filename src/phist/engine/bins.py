@@ -39,6 +39,7 @@ _KINDS = {
     "identity": IDENTITY, "uniform": UNIFORM, "smooth-rectangle": RECTANGLE, "gaussian": GAUSSIAN, "triangle": TRIANGLE,
     "raised-cosine": COSINE,
 }  # fmt: skip
+COMPILED_KERNELS = frozenset(_KINDS) - {"identity"}  # those of `phist.nn.kernels` that are computed here
 _LARGEST_POWER = 40.0  # e to the power x has an error that grows with x; from 80 on it leaves the range of single precision
 
 

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from phist.engine.bins import COMPILED_KERNELS
 from phist.errors import ConfigError, EngineNotice, check_choice
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
@@ -23,6 +24,8 @@ def uncovered(config: NetworkConfig) -> str | None:
         return f"operator={config.operator!r}"
     if config.aggregation == "max":
         return 'aggregation="max"'
+    if config.aggregation == "histogram" and config.kernel not in COMPILED_KERNELS:
+        return f"kernel={config.kernel!r}"
     if config.learnable_bins:
         return "learnable bins"
     return None

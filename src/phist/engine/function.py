@@ -20,8 +20,8 @@ from phist.engine.roots import STATES
 from phist.engine.shape import Network, columns_of, shape_of
 from phist.engine.share import BACKWARD, FORWARD, LEARN, TRAIN, Movement, run_share
 from phist.engine.statistics import Statistics, learn_graphs, learn_nodes, no_running
-from phist.engine.threads import run_shares, share_out
-from phist.engine.torch_threads import MOST_THREADS, thread_budget
+from phist.engine.threads import run_shares, share_out, threads_worth
+from phist.engine.torch_threads import MOST_THREADS, thread_budget, workers_for
 from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
@@ -153,10 +153,14 @@ class _Call:
     ) -> None:
         self.fused, self.plan, self.draws = fused, plan, draws
         self.graphs = np.ascontiguousarray(graphs, np.int64)
+        in_step = steps is not None  # the threads wait for each other in every step
         steps = np.array([0, len(graphs)]) if steps is None else steps
-        self.shares = share_out(plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1]), steps, fused.threads, spare)
+        costs = plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1])
+        threads = threads_worth(costs, len(steps) - 1, fused.threads)
+        self.shares = share_out(costs, steps, threads, spare)
         self.n_shares = self.shares.ptr.shape[1] - 1
-        self.n_threads = min(fused.threads, self.n_shares)
+        self.n_threads = min(threads, self.n_shares)
+        self.n_workers = workers_for(self.n_threads) if in_step else self.n_threads
         self.most_places = max(1, fused.most_places // self.n_threads)
         self.memories: list[Memory] = []
         fused.parameters.read()
@@ -232,8 +236,8 @@ class _Call:
             fused.graph_statistics.settle(),
         )  # fmt: skip
         sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shares, self.most_places, keep)
-        spare = sizes[self.n_threads :].max(axis=0, initial=0)
-        self.memories = fused.borrow_memory(np.maximum(sizes[: self.n_threads], spare))
+        spare = sizes[self.n_workers :].max(axis=0, initial=0)
+        self.memories = fused.borrow_memory(np.maximum(sizes[: self.n_workers], spare))
         size = fused.node_statistics.size
         self.batch = Pass(
             graphs=self.graphs,
@@ -257,13 +261,13 @@ class _Call:
         )
 
     def _run(self, asked: int, movement: Movement = _NO_MOVEMENT) -> None:
-        def work(number: int, signals: Array, this_round: int) -> None:
+        def work(number: int, cells: Array, this_round: int) -> None:
             run_share(
-                number, signals, this_round, asked, self.plan, self.network, self.batch, movement, self.most_places,
+                number, cells, this_round, asked, self.plan, self.network, self.batch, movement, self.most_places,
                 self.memories[number],
             )  # fmt: skip
 
-        run_shares(work, self.n_threads)
+        run_shares(work, self.n_workers)
 
     def _close(self) -> None:
         self.fused.return_memory(self.memories)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phist.engine.vectors import LANES, cycles, inner
+from phist.engine.processor import cycles
+from phist.engine.vectors import LANES, inner
 
 PHASES = ("places", "recursion", "linear maps", "histograms")
 PLACES, RECURSION, LINEAR, HISTOGRAMS = range(len(PHASES))

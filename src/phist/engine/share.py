@@ -5,13 +5,13 @@ Most of the engine's code is compiled here, and once.
 
 from typing import Any, NamedTuple
 
+from phist.engine.barrier import begin_round, end_round, n_threads_of, take_next, wait_at_barrier
 from phist.engine.dense import fill
 from phist.engine.fused import Pass, backward, forward, learn_heads
 from phist.engine.memory import Memory
 from phist.engine.optimizer import Descent, descend_part, sum_gradients
 from phist.engine.plan import Plan
 from phist.engine.shape import Network
-from phist.engine.signals import begin_share, end_share, meet, n_threads_of, take_next
 from phist.engine.statistics import Running, learn_graphs, learn_nodes, next_share, settle
 from phist.engine.vectors import compiled, inner, single
 
@@ -30,7 +30,7 @@ class Movement(NamedTuple):
 @compiled
 def run_share(
     number: int,
-    signals: Any,
+    cells: Any,
     this_round: int,
     asked: int,
     plan: Plan,
@@ -41,8 +41,8 @@ def run_share(
     memory: Memory,
 ) -> None:
     """What thread ``number`` does, forward, backward or both, step after step: its own share, then spare ones, while there are."""
-    begin_share(signals, number, this_round)
-    n_threads, n_shares = n_threads_of(signals), len(batch.moments)
+    begin_round(cells, number, this_round)
+    n_threads, n_shares = n_threads_of(cells), len(batch.moments)
     for step in range(len(batch.shares.ptr)):
         share = number
         while share < n_shares:
@@ -56,8 +56,8 @@ def run_share(
                 begin = end
             share = n_threads + take_next(batch.taken, step) if n_shares > n_threads else n_shares
         if asked == TRAIN:
-            _move(step, number, signals, network, batch, movement)
-    end_share(signals, number, this_round)
+            _move(step, number, cells, network, batch, movement)
+    end_round(cells, number, this_round)
 
 
 @inner
@@ -85,18 +85,20 @@ def _run_some(
 
 
 @inner
-def _move(step: int, number: int, signals: Any, network: Network, batch: Pass, movement: Movement) -> None:
+def _move(step: int, number: int, cells: Any, network: Network, batch: Pass, movement: Movement) -> None:
     """A step of the optimiser and of the running statistics, all threads together."""
-    n_threads = n_threads_of(signals)
-    meet(signals, number, 3 * step + 1)  # all gradients are there
-    sum_gradients(batch.gradients, movement.descent, number, n_threads)
+    n_threads, n_parts = n_threads_of(cells), len(movement.descent.squares)  # parts by threads, of which fewer may be at work
+    wait_at_barrier(cells, number, 3 * step + 1)  # all gradients are there
+    for part in range(number, n_parts, n_threads):
+        sum_gradients(batch.gradients, movement.descent, part, n_parts)
     if number == 0:
         _follow_nodes(step, network, batch, movement.nodes)
     if number == n_threads - 1:
         _follow_graphs(step, network, batch, movement.graphs)
-    meet(signals, number, 3 * step + 2)  # and the length of their sum
-    descend_part(movement.descent, step, number, network.node.values)
-    meet(signals, number, 3 * step + 3)  # all parameters have moved
+    wait_at_barrier(cells, number, 3 * step + 2)  # and the length of their sum
+    for part in range(number, n_parts, n_threads):
+        descend_part(movement.descent, step, part, network.node.values)
+    wait_at_barrier(cells, number, 3 * step + 3)  # all parameters have moved
 
 
 @inner

@@ -3,20 +3,22 @@
 import atexit
 import os
 import time
+import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread, local
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import NDArray
 
-from phist.engine.signals import APART, NEVER_WAIT, excuse, make_signals, open_meetings
+from phist.engine.barrier import ABANDONED, abandon, make_cells, publish, reset_barriers, workers_done
 from phist.engine.vectors import compiled, inner
 
-NAP = 5e-5  # seconds between looks at a helper that takes longer
+PAUSE = 5e-5  # seconds between looks at workers that take longer
 SPARE_SIZE = 0.04  # part of a step's cost in a spare share: threads end about so much apart
-PATIENCE = 1.0  # seconds that the end of the program waits for helpers to lie down
+ROWS_A_THREAD = 500  # in a step, some tenths of a millisecond: for less, waiting for each other takes what a thread gains
+PATIENCE = 1.0  # seconds that the end of the program waits for workers to park
 
 
 class Shares(NamedTuple):
@@ -26,14 +28,14 @@ class Shares(NamedTuple):
     ptr: Any  # (steps, shares + 1)
 
 
-_helpers: WeakSet["_Helper"] = WeakSet()  # of this process
-_own = local()  # the teams of each thread that leads some
+_workers: weakref.WeakSet["_Worker"] = weakref.WeakSet()  # of this process
+_own = local()  # the teams of each thread that leads some; they end with it
 
 
 def _forget_teams() -> None:
-    """A forked process has the teams of its parent but none of their helpers."""
+    """A forked process has the teams of its parent but none of their workers."""
     _own.__dict__.clear()
-    _helpers.clear()
+    _workers.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -41,100 +43,126 @@ if hasattr(os, "register_at_fork"):
 
 
 class Team:
-    """A thread and its helpers, who compute together round after round."""
+    """A thread and its workers, who compute together round after round; the workers end when nobody has the team any more."""
 
     def __init__(self, threads: int) -> None:
-        self.signals = make_signals(threads)
+        self.cells = make_cells(threads)
         self.round = 0
-        self._helpers = [_Helper(self, number) for number in range(1, threads)]
+        self._workers = [_Worker(self, number) for number in range(1, threads)]
+        weakref.finalize(self, _dismiss, self._workers, os.getpid()).atexit = False  # at the end of the program they park
 
     def run(self, work: Callable[[int], None]) -> None:
-        """``work(0)`` here, and for each helper beside it; ``work`` ends with `begin_share` and `end_share` in compiled code."""
+        """``work(0)`` here, and for each worker beside it; ``work`` ends with `begin_round` and `end_round` in compiled code."""
         self.round += 1
-        open_meetings(self.signals)
-        for helper in self._helpers:
-            helper.start(self.round, work)
+        reset_barriers(self.cells)
+        for worker in self._workers:
+            worker.start(self.round, work)
         try:
             work(0)
         except BaseException:
-            excuse(self.signals, 0)
+            abandon(self.cells, 0)
             raise
         finally:
-            self.signals[0] = self.round  # unless compiled code has announced it
-            for helper in self._helpers:
-                helper.wait()
-        for helper in self._helpers:
-            if helper.error is not None:
-                raise helper.error
+            publish(self.cells, 0, self.round)  # unless compiled code has announced it
+            errors = self._wait()
+        for error in errors:
+            raise error
+
+    def _wait(self) -> list[BaseException]:
+        """Until all workers have done their shares; what went wrong in them."""
+        while not workers_done(self.cells, self.round):
+            time.sleep(PAUSE)
+        return [error for worker in self._workers if (error := worker.let_go()) is not None]
+
+
+def _dismiss(workers: list["_Worker"], process: int) -> None:
+    """The team is gone: nothing can come for its workers any more."""
+    if os.getpid() == process:  # a forked one has none of these threads
+        for worker in workers:
+            worker.end()
 
 
 def _rest(number: int) -> None:
-    """What a helper is given while there is nothing to do."""
+    """What a worker is given while there is nothing to do."""
 
 
 @atexit.register
-def _lay_down_helpers() -> None:
+def _park_workers() -> None:
     """A thread that comes back from compiled code when the interpreter is gone would take the program down with it."""
     until = time.perf_counter() + PATIENCE
-    for helper in list(_helpers):
-        while not helper.lie_down() and time.perf_counter() < until:
-            time.sleep(NAP)
+    for worker in list(_workers):
+        while not worker.park() and time.perf_counter() < until:
+            time.sleep(PAUSE)
 
 
-class _Helper:
-    """A thread that does its share of every round; between rounds it watches for the next, and soon goes to sleep."""
+class _Worker:
+    """A thread that does its share of every round; between rounds it spins for the next, and soon parks."""
 
     def __init__(self, team: Team, number: int) -> None:
         self.error: BaseException | None = None
-        self._signals, self._number = team.signals, number
+        self._cells, self._number = team.cells, number
         self._given: tuple[int, Callable[[int], None]] = 0, _rest  # round and work in one, so that nobody sees half of it
-        self._done, self._is_asleep = 0, False
+        self._done, self._is_parked, self._has_ended = 0, False, False
         self._wake: SimpleQueue[None] = SimpleQueue()
-        _helpers.add(self)
+        _workers.add(self)
         Thread(target=self._serve, daemon=True, name="phist").start()
 
     def start(self, this_round: int, work: Callable[[int], None]) -> None:
         self.error = None
-        self._given = this_round, work  # before a look at whether it sleeps: it looks at this after lying down
-        if self._is_asleep:
+        self._given = this_round, work  # before a look at whether it is parked: it looks at this after it has parked
+        if self._is_parked:
             self._wake.put(None)
 
-    def lie_down(self) -> bool:
-        """Have it watch for nothing more; whether it sleeps."""
-        self._signals[0] = NEVER_WAIT
-        return self._is_asleep
+    def let_go(self) -> BaseException | None:
+        """Of the work, and of an error in it, which is returned: either would hold the team, so that it would never end."""
+        self._given = self._given[0], _rest
+        error, self.error = self.error, None
+        return error
 
-    def wait(self) -> None:
-        """Until it has done its share."""
-        this_round, _ = self._given
-        while self._signals[self._number * APART] < this_round:
-            time.sleep(NAP)
-        self._given = this_round, _rest  # lets go of the work and all that it holds
+    def park(self) -> bool:
+        """Have it wait for nothing more; whether it is parked."""
+        publish(self._cells, 0, ABANDONED)
+        return self._is_parked
+
+    def end(self) -> None:
+        """Have its thread end, now or when it has done its share."""
+        self._has_ended = True
+        self._wake.put(None)
 
     def _serve(self) -> None:
-        while True:
-            self._is_asleep = True
-            while self._given[0] == self._done:
+        while not self._has_ended:
+            self._is_parked = True
+            while self._given[0] == self._done and not self._has_ended:
                 self._wake.get()
-            self._is_asleep = False
-            this_round, work = self._given
-            try:
-                work(self._number)
-            except BaseException as error:
-                self.error = error
-                excuse(self._signals, self._number)
-            del work
-            self._done = this_round
-            self._signals[self._number * APART] = self._done
+            self._is_parked = False
+            if self._given[0] != self._done:
+                self._do_share()
+        self._is_parked = True
+
+    def _do_share(self) -> None:
+        this_round, work = self._given
+        try:
+            work(self._number)
+        except BaseException as error:
+            self.error = error
+            abandon(self._cells, self._number)
+        del work
+        self._done = this_round
+        publish(self._cells, self._number, self._done)
 
 
 def run_shares(work: Callable[[int, Any, int], None], count: int) -> None:
-    """``work(number, signals, round)`` for each of ``count`` threads, this one among them."""
+    """``work(number, cells, round)`` for each of ``count`` threads, this one among them."""
     teams: dict[int, Team] = _own.__dict__.setdefault("teams", {})
     if count not in teams:
         teams[count] = Team(count)
     team = teams[count]
-    team.run(lambda number: work(number, team.signals, team.round))
+    team.run(lambda number: work(number, team.cells, team.round))
+
+
+def threads_worth(cost: NDArray[np.int64], n_steps: int, threads: int) -> int:
+    """How many of so many threads the work of a step is worth, given the cost of each graph."""
+    return max(1, min(threads, int(cost.sum()) // (max(1, n_steps) * ROWS_A_THREAD)))
 
 
 @compiled

@@ -12,12 +12,22 @@ from typing import Any
 import torch
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+from phist.cores import usable_cores
+
 MOST_THREADS = 64
 
 
 def thread_budget() -> int:
     """The number that torch has in this thread is the engine's too."""
     return min(torch.get_num_threads(), MOST_THREADS)
+
+
+def workers_for(threads: int) -> int:
+    """Threads that work at once where they wait for each other: one without a core would keep all others waiting.
+
+    The work is shared out as for ``threads`` all the same, so that the result is that of a machine with as many cores.
+    """
+    return min(threads, usable_cores()) if threads > 1 else 1
 
 
 def openmp_limit() -> AbstractContextManager[Any]:

@@ -181,17 +181,6 @@ def apart(typing_context: Any) -> Any:
 
 
 @intrinsic
-def cycles(typing_context: Any) -> Any:
-    """The processor's clock."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        counter = ir.FunctionType(ir.IntType(64), [])
-        return builder.call(cgutils.get_or_insert_function(builder.module, counter, "llvm.readcyclecounter"), ())
-
-    return types.int64(), generate
-
-
-@intrinsic
 def where_positive(typing_context: Any, x: Any, then: Any, otherwise: Any) -> Any:
     """``then`` where x > 0, ``otherwise`` elsewhere."""
 

@@ -27,6 +27,21 @@ class DatasetPlace:
     path: Path | None = None  # None where it is not on this machine
     url: str | None = None  # of a download
 
+    @property
+    def source(self) -> str:
+        """The place in words.
+
+        >>> DatasetPlace("parsed").source
+        'the cache'
+        """
+        words = {
+            "cache": "the cache",
+            "parsed": "the cache",
+            "grakel": "the copy in the installed grakel",
+            "download": "the TU collection",
+        }
+        return words.get(self.kind, self.kind)
+
     def __str__(self) -> str:
         return str(self.path or self.url or "not in the TU collection: put its archive into PHIST_DATA")
 
