@@ -11,7 +11,7 @@ from phist.estimators.heads.head import Arrays, Head
 from phist.estimators.trained import Features, n_node_level
 from phist.nn.network import StructuralNetwork
 
-RIDGES = tuple(np.geomspace(0.01, 100, 9).tolist())
+RIDGES: tuple[float, ...] = tuple(np.geomspace(0.01, 100, 9).tolist())
 MOST_GRAPHS = 4000  # to compare with: their similarities take 128 MB, a few times that in fitting; time grows with the cube
 ENOUGH_FOR_RIDGE = 1500  # graphs to choose it by: a second or two
 _AT_ONCE = 1024  # rows whose similarities are in memory together
