@@ -32,7 +32,7 @@ def brute_force(matrix):
 
 
 def classes_of(graphs):
-    return twin_classes(graphs.indptr, graphs.indices, graphs.weights_or_ones()).tolist()
+    return twin_classes(graphs.node_ptr, graphs.indptr, graphs.indices, graphs.weights_or_ones()).tolist()
 
 
 def tangled(seed, weighted=False):
@@ -94,7 +94,7 @@ def test_merged_operator_acts_as_the_full_one_on_signals_that_twins_share(seed):
     full = np.zeros((graphs.n_nodes, graphs.n_nodes))
     full[np.repeat(np.arange(graphs.n_nodes), graphs.degrees()), graphs.indices] = values
     first = np.array(classes_of(graphs))
-    indptr, indices, row_values, members, root_row = merge_twins(graphs.indptr, graphs.indices, values, first)
+    _, indptr, indices, row_values, members, root_row = merge_twins(graphs.node_ptr, graphs.indptr, graphs.indices, values, first)
     merged = np.zeros((len(members), len(members)))
     merged[np.repeat(np.arange(len(members)), np.diff(indptr)), indices] = row_values
 

@@ -61,7 +61,7 @@ def example_of_twins() -> Twins:
     places, edges = _ego_network()
     graph = as_graphset([(len(places), edges)])
     plan = make_plan(graph, CONFIG.operator_scale, reach=4, balls=False)
-    first = twin_classes(graph.indptr, graph.indices, graph.weights_or_ones())
+    first = twin_classes(graph.node_ptr, graph.indptr, graph.indices, graph.weights_or_ones())
     root, row_of = 1, _rows_of_nodes(first)
     network = make_network(CONFIG, n_classes=2, seed=3)
     representative = np.unique(row_of, return_index=True)[1]

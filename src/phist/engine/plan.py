@@ -62,8 +62,10 @@ def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool) -> Plan:
     """
     weights = graphs.weights_or_ones()
     values = scaled_laplacian(graphs.indptr, graphs.indices, weights, graphs.node_ptr, scale)
-    merged = _merge_all(graphs.node_ptr, graphs.indptr, graphs.indices, values, weights)
-    row_ptr, row_indptr, row_indices, row_values, members, root_row = merged
+    first = twin_classes(graphs.node_ptr, graphs.indptr, graphs.indices, weights)
+    row_ptr, row_indptr, row_indices, row_values, members, root_row = merge_twins(
+        graphs.node_ptr, graphs.indptr, graphs.indices, values, first
+    )
     by_balls, ball_sizes = np.zeros(len(graphs), np.bool_), np.diff(row_ptr)
     if balls:
         by_balls, measured = measure_balls(row_ptr, row_indptr, row_indices, reach)
@@ -116,34 +118,6 @@ def _weight_factor(weights: Any) -> float:
 
 
 @compiled
-def _merge_all(node_ptr: Any, indptr: Any, indices: Any, values: Any, weights: Any) -> Any:
-    n_graphs, n_nodes = len(node_ptr) - 1, len(indptr) - 1
-    row_ptr, all_indptr = np.zeros(n_graphs + 1, np.int64), np.zeros(n_nodes + 1, np.int64)
-    all_indices, all_values = np.empty(len(indices), np.int32), np.empty(len(indices), np.float32)
-    all_members, all_root_row = np.empty(n_nodes, np.float32), np.empty(n_nodes, np.int32)
-    rows, entries = 0, 0
-    for graph in range(n_graphs):
-        begin, end = node_ptr[graph], node_ptr[graph + 1]
-        arcs = slice(indptr[begin], indptr[end])
-        local = indptr[begin : end + 1] - indptr[begin]
-        first = twin_classes(local, indices[arcs], weights[arcs])
-        row_indptr, row_indices, row_values, members, root_row = merge_twins(local, indices[arcs], values[arcs], first)
-        n_rows, n_entries = len(members), len(row_indices)
-        all_indptr[rows + 1 : rows + n_rows + 1] = entries + row_indptr[1:]
-        all_indices[entries : entries + n_entries] = row_indices
-        all_values[entries : entries + n_entries] = row_values
-        all_members[rows : rows + n_rows] = members
-        all_root_row[begin:end] = root_row
-        rows += n_rows
-        entries += n_entries
-        row_ptr[graph + 1] = rows
-    return (
-        row_ptr, all_indptr[: rows + 1].copy(), all_indices[:entries].copy(), all_values[:entries].copy(),
-        all_members[:rows].copy(), all_root_row,
-    )  # fmt: skip
-
-
-@compiled
 def measure_balls(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
     """For each graph whether balls pay, and how many rows a ball has on average."""
     n_graphs = len(row_ptr) - 1
@@ -168,7 +142,7 @@ def measure_balls(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
     return pays, sizes
 
 
-@compiled
+@inner
 def _ball_size(root: int, first: int, indptr: Any, indices: Any, reach: int, seen: Any, queue: Any, mark: int) -> int:
     queue[0], seen[root] = root, mark
     begin, count = 0, 1

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.engine.barrier import ABANDONED, abandon, make_cells, publish, reset_barriers, workers_done
-from phist.engine.vectors import compiled, inner
+from phist.engine.vectors import compiled
 
 PAUSE = 5e-5  # seconds between looks at workers that take longer
 SPARE_SIZE = 0.04  # part of a step's cost in a spare share: threads end about so much apart
@@ -165,43 +165,44 @@ def threads_worth(cost: NDArray[np.int64], n_steps: int, threads: int) -> int:
     return max(1, min(threads, int(cost.sum()) // (max(1, n_steps) * ROWS_A_THREAD)))
 
 
-@compiled
-def share_out(cost: Any, steps: Any, threads: int, spare: int) -> Shares:
+def share_out(cost: NDArray[np.int64], steps: NDArray[np.int64], threads: int, spare: int) -> Shares:
     """In every step the costly first, always to the share that is the least full then; ``steps`` are where steps begin and end.
 
     Args:
         spare: shares besides those of the threads, where there are several.
     """
-    n_steps, most = len(steps) - 1, 1
-    for step in range(n_steps):
-        most = max(most, steps[step + 1] - steps[step])
-    count = min(threads, most)
+    lengths = np.diff(steps)
+    count = min(threads, int(lengths.max(initial=1)))
     spare = spare if count > 1 else 0
     sizes = np.full(count + spare, SPARE_SIZE)
     sizes[:count] = (1 - spare * SPARE_SIZE) / count
-    order, ptr = np.empty(len(cost), np.int64), np.empty((n_steps, len(sizes) + 1), np.int64)
-    for step in range(n_steps):
-        _share_out_step(cost, steps[step], steps[step + 1], sizes, order, ptr[step])
-    return Shares(order, ptr)
+    by_cost = np.lexsort((-cost, np.repeat(np.arange(len(lengths)), lengths)))
+    shares = Shares(np.empty(len(cost), np.int64), np.empty((len(lengths), len(sizes) + 1), np.int64))
+    loads = np.empty((2, len(sizes)), np.int64)
+    _fill_shares(steps, by_cost, cost, sizes, shares, loads, np.empty(len(cost), np.int64))
+    return shares
 
 
-@inner
-def _share_out_step(cost: Any, begin: int, end: int, sizes: Any, order: Any, ptr: Any) -> None:
-    count = len(sizes)
-    loads, share, filled = np.zeros(count, np.int64), np.empty(end - begin, np.int64), np.zeros(count, np.int64)
-    by_cost = np.argsort(-cost[begin:end], kind="mergesort")
-    for position in by_cost:
-        lightest, own = 0, cost[begin + position]
-        for other in range(1, count):
-            if (loads[other] + own) * sizes[lightest] < (loads[lightest] + own) * sizes[other]:
-                lightest = other
-        share[position] = lightest
-        loads[lightest] += cost[begin + position]
-        filled[lightest] += 1
-    ptr[0] = begin
-    for number in range(count):
-        ptr[number + 1] = ptr[number] + filled[number]
-        filled[number] = ptr[number]
-    for position in by_cost:
-        order[filled[share[position]]] = begin + position
-        filled[share[position]] += 1
+@compiled
+def _fill_shares(steps: Any, by_cost: Any, cost: Any, sizes: Any, shares: Any, loads: Any, share: Any) -> None:
+    """``loads`` and ``share`` are room: what each share has got and how often, and the share of each graph."""
+    for step in range(len(steps) - 1):
+        begin, end = steps[step], steps[step + 1]
+        for number in range(len(sizes)):
+            loads[0, number] = loads[1, number] = 0
+        for rank in range(begin, end):
+            graph, lightest = by_cost[rank], 0
+            for other in range(1, len(sizes)):
+                if (loads[0, other] + cost[graph]) * sizes[lightest] < (loads[0, lightest] + cost[graph]) * sizes[other]:
+                    lightest = other
+            share[graph] = lightest
+            loads[0, lightest] += cost[graph]
+            loads[1, lightest] += 1
+        shares.ptr[step, 0] = begin
+        for number in range(len(sizes)):
+            shares.ptr[step, number + 1] = shares.ptr[step, number] + loads[1, number]
+            loads[1, number] = shares.ptr[step, number]
+        for rank in range(begin, end):
+            graph = by_cost[rank]
+            shares.order[loads[1, share[graph]]] = graph
+            loads[1, share[graph]] += 1

@@ -1,13 +1,61 @@
 """Twins: nodes that no other node can tell merged into one row that counts several times."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from phist.engine.vectors import compiled
+from phist.engine.vectors import compiled, inner
+
+Array = NDArray[Any]
 
 
-@compiled
+class Rows(NamedTuple):
+    """The operator of all graphs on rows instead of nodes.
+
+    Attributes:
+        row_ptr: where the rows of each graph begin.
+        indptr, indices, values: what a node of a row sees, summed over the nodes of each other row of its graph.
+        multiplicity: nodes of each row.
+        root_row: for every node the row of its graph that stands for it when it is the root.
+    """
+
+    row_ptr: Array
+    indptr: Array
+    indices: Array
+    values: Array
+    multiplicity: Array
+    root_row: Array
+
+
+class _Marks(NamedTuple):
+    """What is remembered while nodes are merged: of every node its row, of every row its first node and a sum."""
+
+    row_of: Array
+    rest_row: Array
+    representative: Array
+    total: Array
+    seen: Array
+
+
+def twin_classes(node_ptr: Array, indptr: Array, indices: Array, weights: Array) -> Array:
+    """For each node the first node of its twin class.
+
+    Open twins have the same neighbours with the same weights. Closed twins are neighbours of each other and otherwise have
+    the same neighbours with the same weights. A graph with a loop is left as it is.
+    """
+    n_graphs, n_nodes = len(node_ptr) - 1, len(indptr) - 1
+    signatures, has_loop = np.empty((2, n_nodes), np.uint64), np.zeros(n_graphs, np.bool_)
+    _sign(node_ptr, indptr, indices, weights.view(np.uint64), signatures, has_loop)
+    graph, first = np.repeat(np.arange(n_graphs), np.diff(node_ptr)), np.arange(n_nodes)
+    unlooped = np.flatnonzero(~has_loop)
+    for closed, signature in enumerate(signatures):
+        order = np.lexsort((signature, graph))  # stable: the first of equals has the smallest number
+        _match(unlooped, node_ptr, (indptr, indices, weights), signature, order, bool(closed), first)
+    return first
+
+
+@inner
 def _scramble(value: Any) -> Any:
     """A 64-bit number that looks random (splitmix64)."""
     value = np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)
@@ -17,13 +65,45 @@ def _scramble(value: Any) -> Any:
 
 
 @compiled
-def _same_neighbourhood(indptr: Any, indices: Any, weights: Any, u: int, v: int, closed: bool) -> bool:
+def _sign(node_ptr: Any, indptr: Any, indices: Any, weight_bits: Any, signatures: Any, has_loop: Any) -> None:
+    """Hash each node's neighbourhood, without itself and with, and find loops."""
+    for graph in range(len(node_ptr) - 1):
+        for node in range(node_ptr[graph], node_ptr[graph + 1]):
+            number = np.uint64(node - node_ptr[graph])
+            opened, closed = np.uint64(0), _scramble(number)
+            for arc in range(indptr[node], indptr[node + 1]):
+                other = np.uint64(indices[arc])
+                opened += _scramble(other ^ _scramble(weight_bits[arc]))
+                # closed twins have the same weights, to each other included, but not all from the same nodes
+                closed += _scramble(~weight_bits[arc]) + _scramble(other)
+                if other == number:
+                    has_loop[graph] = True
+            signatures[0, node], signatures[1, node] = opened, closed
+
+
+@compiled
+def _match(graphs: Any, node_ptr: Any, operator: Any, signature: Any, order: Any, closed: bool, first: Any) -> None:
+    """Of nodes with one signature, which have one neighbourhood."""
+    for graph in graphs:
+        begin, end = node_ptr[graph], node_ptr[graph + 1]
+        leader = order[begin] if begin < end else begin
+        for number in range(begin + 1, end):
+            node = order[number]
+            if signature[node] != signature[leader]:
+                leader = node
+            elif _same_neighbourhood(operator, begin, leader, node, closed):
+                first[node] = leader
+
+
+@inner
+def _same_neighbourhood(operator: Any, begin: int, u: int, v: int, closed: bool) -> bool:
     """Whether u and v have the same neighbours, each other left out where ``closed``; rows are sorted."""
+    indptr, indices, weights = operator
     a, b = indptr[u], indptr[v]
     while True:
-        while closed and a < indptr[u + 1] and indices[a] == v:
+        while closed and a < indptr[u + 1] and begin + indices[a] == v:
             a += 1
-        while closed and b < indptr[v + 1] and indices[b] == u:
+        while closed and b < indptr[v + 1] and begin + indices[b] == u:
             b += 1
         if a == indptr[u + 1] or b == indptr[v + 1]:
             return bool(a == indptr[u + 1] and b == indptr[v + 1])
@@ -33,99 +113,85 @@ def _same_neighbourhood(indptr: Any, indices: Any, weights: Any, u: int, v: int,
         b += 1
 
 
-@compiled
-def _signatures(indptr: Any, indices: Any, weights: Any, closed: bool) -> Any:
-    """A hash of each node's neighbourhood, itself included where ``closed``."""
-    n_nodes = len(indptr) - 1
-    signature = np.empty(n_nodes, np.uint64)
-    weight_bits = weights.view(np.uint64)
-    for node in range(n_nodes):
-        total = _scramble(np.uint64(node)) if closed else np.uint64(0)
-        for arc in range(indptr[node], indptr[node + 1]):
-            code = np.uint64(indices[arc])
-            if closed:  # twins have the same weights, to each other included, but not all from the same nodes
-                total += _scramble(~weight_bits[arc])
-            else:
-                code = code ^ _scramble(weight_bits[arc])
-            total += _scramble(code)
-        signature[node] = total
-    return signature
-
-
-@compiled
-def twin_classes(indptr: Any, indices: Any, weights: Any) -> Any:
-    """For each node the first node of its twin class.
-
-    Open twins have the same neighbours with the same weights. Closed twins are neighbours of each other and otherwise have
-    the same neighbours with the same weights. A graph with a loop is left as it is.
-    """
-    n_nodes = len(indptr) - 1
-    first = np.arange(n_nodes)
-    for node in range(n_nodes):
-        for arc in range(indptr[node], indptr[node + 1]):
-            if indices[arc] == node:
-                return first
-    for closed in (False, True):
-        signature = _signatures(indptr, indices, weights, closed)
-        order = np.argsort(signature, kind="mergesort")  # stable: the first of equals has the smallest number
-        leader = order[0]
-        for node in order[1:]:
-            if signature[node] != signature[leader]:
-                leader = node
-            elif _same_neighbourhood(indptr, indices, weights, leader, node, closed):
-                first[node] = leader
-    return first
-
-
-@compiled
-def merge_twins(indptr: Any, indices: Any, values: Any, first: Any) -> Any:
-    """The operator on rows instead of nodes: a class of twins is one row for its first node and one for all the others.
+def merge_twins(node_ptr: Array, indptr: Array, indices: Array, values: Array, first: Array) -> Rows:
+    """One row for the first node of each class of twins, and one for all the others.
 
     The first node has a row of its own because it may be a root, which makes it differ from its twins.
-
-    Returns:
-        row_indptr, row_indices, row_values: what a node of the row sees, summed over the nodes of each other row.
-        multiplicity: nodes of each row.
-        root_row: for every node the row that stands for it when it is the root.
     """
-    n_nodes = len(first)
-    row_of = np.empty(n_nodes, np.int64)
-    root_row = np.empty(n_nodes, np.int32)
-    rest_row = np.full(n_nodes, -1, np.int64)
-    representative = np.empty(n_nodes, np.int64)
-    multiplicity = np.zeros(n_nodes, np.float32)
-    n_rows = 0
-    for node in range(n_nodes):
-        leader = first[node]
-        if leader == node or rest_row[leader] < 0:
-            if leader != node:
-                rest_row[leader] = n_rows
-            representative[n_rows] = node
-            row_of[node] = n_rows
-            n_rows += 1
-        else:
-            row_of[node] = rest_row[leader]
-        root_row[node] = row_of[leader]
-        multiplicity[row_of[node]] += np.float32(1.0)
+    n_nodes, n_arcs = len(indptr) - 1, len(indices)
+    rows = Rows(
+        np.zeros(len(node_ptr), np.int64),
+        np.zeros(n_nodes + 1, np.int64),
+        np.empty(n_arcs, np.int32),
+        np.empty(n_arcs, np.float32),
+        np.zeros(n_nodes, np.float32),
+        np.empty(n_nodes, np.int32),
+    )
+    marks = _Marks(
+        np.empty(n_nodes, np.int64),
+        np.full(n_nodes, -1, np.int64),
+        np.empty(n_nodes, np.int64),
+        np.zeros(n_nodes, np.float32),
+        np.full(n_nodes, -1, np.int64),
+    )
+    _merge(node_ptr, (indptr, indices, values), first, rows, marks)
+    n_rows = rows.row_ptr[-1]
+    n_entries = rows.indptr[n_rows]
+    return Rows(
+        rows.row_ptr,
+        rows.indptr[: n_rows + 1].copy(),
+        rows.indices[:n_entries].copy(),
+        rows.values[:n_entries].copy(),
+        rows.multiplicity[:n_rows].copy(),
+        rows.root_row,
+    )
 
-    row_indptr = np.zeros(n_rows + 1, np.int64)
-    row_indices = np.empty(len(indices), np.int32)
-    row_values = np.empty(len(indices), np.float32)
-    total = np.zeros(n_rows, np.float32)
-    seen = np.full(n_rows, -1, np.int64)
-    count = 0
-    for row in range(n_rows):
-        node = representative[row]
-        begin = count
-        for arc in range(indptr[node], indptr[node + 1]):
-            other = row_of[indices[arc]]
-            if seen[other] != row:
-                seen[other] = row
-                total[other] = np.float32(0.0)
-                row_indices[count] = other
-                count += 1
-            total[other] += values[arc]
-        for arc in range(begin, count):
-            row_values[arc] = total[row_indices[arc]]
-        row_indptr[row + 1] = count
-    return row_indptr, row_indices[:count], row_values[:count], multiplicity[:n_rows], root_row
+
+@compiled
+def _merge(node_ptr: Any, operator: Any, first: Any, rows: Any, marks: Any) -> None:
+    row = 0
+    for graph in range(len(node_ptr) - 1):
+        begin, end = node_ptr[graph], node_ptr[graph + 1]
+        last = _number_rows(begin, end, row, first, rows, marks)
+        while row < last:
+            _add_entries(begin, rows.row_ptr[graph], row, operator, rows, marks)
+            row += 1
+        rows.row_ptr[graph + 1] = row
+
+
+@inner
+def _number_rows(begin: int, end: int, first_row: int, first: Any, rows: Any, marks: Any) -> int:
+    """Give the nodes of a graph rows; the number of the row after the last."""
+    row = first_row
+    for node in range(begin, end):
+        leader = first[node]
+        if leader == node or marks.rest_row[leader] < 0:
+            if leader != node:
+                marks.rest_row[leader] = row
+            marks.representative[row] = node
+            marks.row_of[node] = row
+            row += 1
+        else:
+            marks.row_of[node] = marks.rest_row[leader]
+        rows.root_row[node] = marks.row_of[leader] - first_row
+        rows.multiplicity[marks.row_of[node]] += np.float32(1.0)
+    return row
+
+
+@inner
+def _add_entries(begin: int, first_row: int, row: int, operator: Any, rows: Any, marks: Any) -> None:
+    """What the first node of a row sees, by row."""
+    indptr, indices, values = operator
+    node = marks.representative[row]
+    count = rows.indptr[row]
+    for arc in range(indptr[node], indptr[node + 1]):
+        other = marks.row_of[begin + indices[arc]]
+        if marks.seen[other] != row:
+            marks.seen[other] = row
+            marks.total[other] = np.float32(0.0)
+            rows.indices[count] = other - first_row
+            count += 1
+        marks.total[other] += values[arc]
+    for entry in range(rows.indptr[row], count):
+        rows.values[entry] = marks.total[first_row + rows.indices[entry]]
+    rows.indptr[row + 1] = count
