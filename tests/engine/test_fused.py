@@ -97,6 +97,22 @@ def test_all_roots_of_odd_graphs_equal_the_reference(name, statistics):
     check_engine(replace(SMALL, statistics=statistics), graphs, draw_all(graphs.node_counts()))
 
 
+@pytest.mark.parametrize("moments", ["none", "head"])
+@pytest.mark.parametrize("seed", range(4))
+def test_tiny_near_regular_graphs_seen_many_times_equal_the_reference(seed, moments):
+    cliques = [[(u, v) for u in range(size) for v in range(u)] for size in (2, 3, 4, 6)]
+    rings = [[*path(size), (0, size - 1)] for size in (3, 5, 8)]
+    near = [cliques[3][1:], [*rings[1], (0, 2)], path(3), path(4)]
+    graphs, start, edges = [*cliques, *rings, *near], 0, []
+    sizes = [1 + max(max(edge) for edge in graph) for graph in graphs]
+    for graph, size in zip(graphs, sizes, strict=True):
+        edges += [(start + u, start + v) for u, v in graph]
+        start += size
+    packed = make_graphs(sizes, edges)
+    config = replace(SMALL, channels=(16, 32), bins=8, moments=moments)
+    check_engine(config, packed, some_draws(packed, 32, seed), seed=seed, usual=packed)
+
+
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
 def test_roots_drawn_several_times_count_so_often(graphs, statistics):
     check_engine(replace(SMALL, statistics=statistics), graphs, some_draws(graphs, count=50))
