@@ -1,4 +1,5 @@
 import io
+import subprocess
 import sys
 
 import pytest
@@ -29,6 +30,11 @@ def test_slow_work_shows_a_bar_on_standard_error(capsys):
 @pytest.mark.parametrize("show", [False, None])
 def test_no_bar_where_nobody_looks(capsys, show):
     assert drawn(capsys, patience=-1, show=show).err == ""
+
+
+def test_work_at_which_nobody_looks_does_not_even_load_what_draws_bars():
+    code = "import sys; from phist.progress import SlowProgress as S; S.patience = -1; S('', 2, False).advance(1)"
+    subprocess.run([sys.executable, "-c", f"{code}; assert 'rich' not in sys.modules"], check=True)
 
 
 @pytest.mark.parametrize(("show", "seen"), [(None, True), (True, True), (False, False)])

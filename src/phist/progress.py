@@ -50,7 +50,7 @@ class SlowProgress:
     patience = 2.0
 
     def __init__(self, what: str, total: int, show: bool | None) -> None:
-        self._what, self._total, self._show = what, total, show
+        self._what, self._total, self._show = what, total, somebody_looks(show)
         self._done = 0
         self._begin = time.monotonic()
         self._bar: Progress | None = None
@@ -69,7 +69,7 @@ class SlowProgress:
     def advance_to(self, steps: int) -> None:
         """``steps`` are done in all."""
         self._done = steps
-        if self._bar is None and time.monotonic() - self._begin > self.patience:
+        if self._show and self._bar is None and time.monotonic() - self._begin > self.patience:
             self._bar = self._started()
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=steps)
@@ -87,7 +87,6 @@ class SlowProgress:
             TimeRemainingColumn(),
             console=console,
             transient=console.is_terminal,  # in a file its last state is all there is
-            disable=not somebody_looks(self._show),
         )
         bar.add_task(self._what, total=self._total)
         bar.start()
