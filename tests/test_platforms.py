@@ -1,7 +1,17 @@
 """What phist needs of a system: nothing that Windows or macOS lack."""
 
+import ctypes
+import errno
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from phist import folders
+from phist.graphs.generate import make_trees
+from phist.graphs.graphset import GraphSet
 
 HIDDEN = ("fcntl", "resource", "termios", "pwd", "grp", "tty", "pty", "syslog")
 IMPORT_ALL = f"""
@@ -41,3 +51,65 @@ def test_several_processes_write_a_journal_without_posix_locks(tmp_path):
     assert [writer.wait() for writer in writers] == [0, 0, 0]
     lines = path.read_text().splitlines()
     assert len(lines) == len(set(lines)) == 60
+
+
+class WindowsSystem:
+    """The module ``os`` where it refuses what Windows does: to open a folder, and to sync what was opened for reading."""
+
+    def __init__(self):
+        self.readable_only = set()
+
+    def __getattr__(self, name):
+        return getattr(os, name)
+
+    def open(self, path, flags):
+        if Path(path).is_dir():
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        descriptor = os.open(path, flags)
+        if flags & os.O_ACCMODE == os.O_RDONLY:
+            self.readable_only.add(descriptor)
+        return descriptor
+
+    def fsync(self, descriptor):
+        if descriptor in self.readable_only:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        os.fsync(descriptor)
+
+
+@pytest.fixture
+def as_on_windows(monkeypatch):
+    def load(name, **options):
+        raise TypeError("argument 1 must be str, not None")
+
+    monkeypatch.setattr(folders, "os", WindowsSystem())
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    monkeypatch.setattr("phist.workspace.fcntl", None)
+    monkeypatch.setattr(folders, "ON_WINDOWS", True, raising=False)
+
+
+def test_folders_are_written_and_replaced_as_windows_allows_it(as_on_windows, tmp_path):
+    for count in (3, 5):
+        make_trees(count, n_nodes=4, seed=0).save(tmp_path / "graphs")
+    assert len(GraphSet.open(tmp_path / "graphs")) == 5
+    assert [path.name for path in tmp_path.iterdir()] == ["graphs"]
+
+
+def test_cores_are_counted_where_the_system_tells_no_affinity(monkeypatch):
+    from phist.cores import usable_cores
+
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert 1 <= usable_cores() <= os.cpu_count()
+
+
+def test_no_module_asks_for_the_affinity_or_a_signal_that_windows_lacks():
+    posix_only = (
+        "os.sched_getaffinity",
+        "signal.alarm",
+        "signal.SIGALRM",
+        "signal.SIGKILL",
+        "signal.SIGHUP",
+        "os.fork(",
+        "os.getuid",
+    )
+    sources = {path: path.read_text(encoding="utf-8") for path in Path(folders.__file__).parent.rglob("*.py")}
+    assert not [(path.name, word) for path, text in sources.items() for word in posix_only if word in text]

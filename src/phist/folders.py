@@ -16,6 +16,7 @@ from phist.files import explaining, read_json_object, resolve
 from phist.workspace import acquire, workspace, workspaces
 
 NEW, OLD = "new", "old"
+ON_WINDOWS = os.name == "nt"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # linux/fcntl.h, linux/fs.h
 _NOT_SUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
@@ -151,7 +152,7 @@ def _rename_to_nothing(new: Path, place: Path) -> bool:
 
 def exchange(one: Path, other: Path) -> bool:
     """Exchange two folders in one step; false where the system or the file system cannot."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    rename = None if ON_WINDOWS else getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
     if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), ctypes.c_uint(_RENAME_EXCHANGE)) == 0:
@@ -189,11 +190,16 @@ def _finish(folder: Path, place: Path) -> None:
 def _make_durable(folder: Path) -> None:
     """Files on the disk before the old ones go, with the permissions that the umask leaves, whoever wrote them."""
     mode = stat.S_IMODE(folder.stat().st_mode) & 0o666
-    for path in [*folder.iterdir(), folder]:
-        if path != folder:
-            path.chmod(mode)
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    for path in folder.iterdir():
+        path.chmod(mode)
+        _sync(path, os.O_RDWR if ON_WINDOWS else os.O_RDONLY)  # Windows syncs what may be written to only
+    if not ON_WINDOWS:  # where folders cannot be opened
+        _sync(folder, os.O_RDONLY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -9,8 +9,9 @@ import time
 
 import pytest
 
+from phist.cores import usable_cores
 from phist.errors import ConfigError, MissingExtraError
-from phist.evaluation.backends import Workers, compute, usable_cores
+from phist.evaluation.backends import Workers, compute
 from phist.evaluation.cell import Cell
 from phist.evaluation.execution import run_cell
 from phist.evaluation.records import Record

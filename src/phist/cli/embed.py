@@ -50,7 +50,7 @@ def embed(
     nodes: Nodes = False,
     exact: Exact = False,
     engine: OtherEngine = None,
-    threads: Threads = 1,
+    threads: Threads = None,
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",

@@ -44,7 +44,7 @@ def evaluate(
     as_json: Json = False,
     exact: Exact = False,
     engine: OtherEngine = None,
-    threads: Threads = 1,
+    threads: Threads = None,
     labels: Labels = None,
     directed: Directed = None,
     self_loops: SelfLoops = None,

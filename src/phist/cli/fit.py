@@ -93,7 +93,7 @@ def fit(
     engine: Engine = "auto",
     checkpoint: Checkpoint = None,
     fresh: Fresh = False,
-    threads: Threads = 1,
+    threads: Threads = None,
     as_json: Json = False,
     directed: Directed = None,
     self_loops: SelfLoops = None,

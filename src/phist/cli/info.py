@@ -77,8 +77,9 @@ def _extras() -> dict[str, dict[str, str | None]]:
 def _threads() -> dict[str, int]:
     import torch
 
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return {"cores": available, "python": torch.get_num_threads(), "command_line": 1}
+    from phist.cores import usable_cores
+
+    return {"cores": usable_cores(), "default": torch.get_num_threads(), "study": 1}
 
 
 def _engine(model: Path | None) -> dict[str, Any]:
@@ -145,8 +146,8 @@ def _show(screen: "Console", content: dict[str, Any]) -> None:
     _show_section(screen, "Extras", {name: _describe_extra(name, packages) for name, packages in content["extras"].items()})
     _show_section(screen, "Threads", {
         "cores": threads["cores"],
-        "in Python": f"{threads['python']}, torch's own number; torch.set_num_threads changes it",
-        "in the shell": f"{threads['command_line']}, unless --threads says more: the engine shares a batch's graphs among them",
+        "at most": f"{threads['default']}, torch's own number; torch.set_num_threads or --threads changes it",
+        "in a study": f"{threads['study']} for each cell: cells fill the cores; phist bench run --threads changes it",
     })  # fmt: skip
     compiled, vectors = content["compiled"], content["vectors"]
     feature = f"{vectors['bits']} bits ({vectors['feature']})" if vectors["feature"] else "no vector instructions known to us"

@@ -63,7 +63,12 @@ MaxBytes = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, everything else on standard error.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Settles everything random.")]
 Threads = Annotated[
-    int, typer.Option(min=1, help="Threads of the engine and of PyTorch; more than one pays off for large or many graphs only.")
+    int | None,
+    typer.Option(
+        min=1,
+        help="Most threads of the engine and of PyTorch; one for each core, unless given. 1 on a busy machine.",
+        show_default=False,
+    ),
 ]
 OtherEngine = Annotated[
     str | None,
@@ -71,12 +76,15 @@ OtherEngine = Annotated[
 ]
 
 
-def use_threads(count: int) -> None:
-    """Settle how many threads PyTorch and the engine take in this process.
+def use_threads(count: int | None) -> None:
+    """Set how many threads PyTorch and the engine take in this process at most; ``None`` leaves torch's own number, as in Python.
 
-    One is the default of every verb: the steps of small graphs are too short to share, so that two threads take longer,
-    and on a busy machine several times as long. Also, sums then have one order, and results are the same everywhere.
+    That is one for each core, or ``OMP_NUM_THREADS``; the engine takes fewer where the steps are too short to share. On idle
+    cores two threads train 1.4 to 1.9 times as fast as one (benchmarks/results/engine.md). Where other programs want the cores,
+    the threads of a step wait for the one that has none, and two can take longer than one (benchmarks/threads.py).
     """
+    if count is None:
+        return
     import torch
 
     torch.set_num_threads(count)

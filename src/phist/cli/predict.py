@@ -46,7 +46,7 @@ def predict(
     as_json: Json = False,
     exact: Exact = False,
     engine: OtherEngine = None,
-    threads: Threads = 1,
+    threads: Threads = None,
     labels: Labels = None,
     directed: Directed = None,
     self_loops: SelfLoops = None,

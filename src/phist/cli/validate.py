@@ -33,7 +33,7 @@ def validate(
     heads: Heads = "auto",
     epochs: Epochs = None,
     engine: Engine = "auto",
-    threads: Threads = 1,
+    threads: Threads = None,
     as_json: Json = False,
     directed: Directed = None,
     self_loops: SelfLoops = None,

@@ -11,6 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
+from phist.cores import usable_cores
 from phist.errors import ConfigError, check_choice
 from phist.evaluation.cell import Cell
 from phist.evaluation.records import Record
@@ -28,8 +29,8 @@ class Workers:
 
     Attributes:
         jobs: cells at a time on this machine; ``None`` fills its cores. A cluster has as many as it has workers.
-        threads: cores for each cell. One is the default: the steps of small graphs are too short to share, and sums in one
-            order give the same results on every machine.
+        threads: cores for each cell. One is the default: cells side by side use all cores fully, which threads that wait for
+            each other do not, and sums in one order give the same results however many cells run at a time.
         backend: ``loky`` for processes on this machine, ``dask`` or ``ray`` for a cluster.
         address: of the cluster's scheduler.
     """
@@ -62,11 +63,6 @@ class Workers:
     def at_a_time(self) -> int:
         """Cells that run side by side, as far as is known here."""
         return self.processes if self.backend == "loky" else self.jobs or 1
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def compute(work: Work, cells: Sequence[Cell], workers: Workers) -> Iterator[Record]:
