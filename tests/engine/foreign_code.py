@@ -62,7 +62,14 @@ def linked_code(types, triple):
         suppress(_LinkedError),
     ):
         run_share.compile(types)
-    return str(modules[-1])
+    return without_runtime(str(modules[-1]))
+
+
+def without_runtime(code):
+    """The same with Numba's runtime only declared: what array functions brought along of it was made for this machine."""
+    return re.sub(
+        r"^define \S+ (void|ptr) @(NRT_\w+)\(ptr.*?\n\}\n", r"declare \1 @\2(ptr)\n", code, flags=re.MULTILINE | re.DOTALL
+    )
 
 
 def for_windows(code):
@@ -74,7 +81,8 @@ def for_windows(code):
 
 
 def assembly_of(code, triple, processor):
-    machine = binding.Target.from_triple(triple).create_target_machine(cpu=processor, opt=1)
+    # as files of code are: calls name what they call
+    machine = binding.Target.from_triple(triple).create_target_machine(cpu=processor, opt=1, reloc="pic", codemodel="small")
     module = binding.parse_assembly(code)
     module.triple, module.data_layout = triple, str(machine.target_data)
     module.verify()
