@@ -81,7 +81,7 @@ def use_threads(count: int | None) -> None:
 
     That is one for each core, or ``OMP_NUM_THREADS``; the engine takes fewer where the steps are too short to share. On idle
     cores two threads train 1.4 to 1.9 times as fast as one (benchmarks/results/engine.md). Where other programs want the cores,
-    the threads of a step wait for the one that has none, and two can take longer than one (benchmarks/threads.py).
+    the threads of a step wait for the one that has none, and two take 1.3 to 1.7 times as long as one (benchmarks/threads.py).
     """
     if count is None:
         return
