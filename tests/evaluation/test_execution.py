@@ -146,7 +146,23 @@ class Resumed(Cheat):
 
 def test_the_time_before_an_interruption_counts(add_method, make_cell):
     add_method(Resumed)
-    assert 1000 <= run_cell(make_cell(method="resumed")).seconds < 1100
+    record = run_cell(make_cell(method="resumed"))
+    assert 1000 <= record.seconds < 1100
+    assert record.processor_seconds is None  # of the time before, only the wall clock is known
+
+
+class Idle(Cheat):
+    name = "idle"
+
+    def fit(self, task):
+        time.sleep(0.5)
+        return super().fit(task)
+
+
+def test_processor_time_does_not_count_waiting(add_method, make_cell):
+    add_method(Idle)
+    record = run_cell(make_cell(method="idle"))
+    assert record.processor_seconds < 0.4 < record.seconds
 
 
 class Clock:

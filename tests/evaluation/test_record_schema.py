@@ -95,3 +95,8 @@ def test_a_journal_that_is_no_regular_file_is_passed_over(make_record, tmp_path)
     write_record(tmp_path, make_record())
     os.mkfifo(tmp_path / "trees" / "pipe.jsonl")
     assert len(load_records(tmp_path)) == 1
+
+
+def test_records_made_before_processor_time_was_measured_are_read(line):
+    del line["processor_seconds"]
+    assert Record.from_line(line).processor_seconds is None

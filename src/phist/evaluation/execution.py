@@ -92,10 +92,11 @@ def _run(cell: Cell, threads: int) -> Record:
     )
 
     method.prepare()
-    begin = time.perf_counter()
+    begin, begin_processor = time.perf_counter(), time.process_time()
     method.fit(task)
     probabilities = np.asarray(method.predict(split.test.copy()), dtype=np.float64)
     seconds = time.perf_counter() - begin + method.earlier_seconds
+    processor_seconds = None if method.earlier_seconds else time.process_time() - begin_processor
     _check_probabilities(probabilities, (len(split.test), len(classes)))
     outcome = Outcome(
         classes=classes,
@@ -104,7 +105,16 @@ def _run(cell: Cell, threads: int) -> Record:
         predicted=probabilities.argmax(axis=1).tolist(),
         probabilities=probabilities,
     )
-    return Record(cell, "ok", split.hash, outcome=outcome, account=method.account, engine=_engine_of(method), seconds=seconds)
+    return Record(
+        cell,
+        "ok",
+        split.hash,
+        outcome=outcome,
+        account=method.account,
+        engine=_engine_of(method),
+        seconds=seconds,
+        processor_seconds=processor_seconds,
+    )
 
 
 @lru_cache(maxsize=2)  # a worker mostly stays with one dataset

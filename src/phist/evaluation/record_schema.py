@@ -1,6 +1,6 @@
 """What a line of a study must be before a record is made of it; a value of the wrong kind is a `ConfigError` that names it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from phist.checks import finite_number, text_value, truth_value, whole_number
@@ -14,19 +14,19 @@ Check = Callable[[str, Any], object]
 
 def check_line(line: Any) -> None:
     """The fields of a record, and of what is in it."""
-    _fields("the record", line, _RECORD)
+    _fields("the record", line, _RECORD, optional=_ADDED)
     _fields("cell", line["cell"], _CELL)
-    _fields("account", line["account"], _ACCOUNT, optional=True)
+    _fields("account", line["account"], _ACCOUNT, optional=_ACCOUNT.keys())
     if (line["status"] == "ok") != (line["outcome"] is not None):
         raise ConfigError(f"status={line['status']!r} was given {'with' if line['outcome'] else 'without'} an outcome")
     if line["outcome"] is not None:
         _check_outcome(line["outcome"])
 
 
-def _fields(place: str, content: Any, checks: Mapping[str, Check], *, optional: bool = False) -> None:
+def _fields(place: str, content: Any, checks: Mapping[str, Check], *, optional: Collection[str] = ()) -> None:
     _table(place, content)
-    unknown, missing = content.keys() - checks.keys(), checks.keys() - content.keys()
-    if unknown or (missing and not optional):
+    unknown, missing = content.keys() - checks.keys(), checks.keys() - content.keys() - set(optional)
+    if unknown or missing:
         raise ConfigError(f"{place} has unknown fields {shown(sorted(unknown))} and lacks {shown(sorted(missing))}")
     for name, value in content.items():
         checks[name](name, value)
@@ -125,6 +125,7 @@ _RECORD: dict[str, Check] = {
     "split": text_value,
     "reason": _or_none(text_value),
     "seconds": _amount,
+    "processor_seconds": _or_none(_amount),
     "peak_memory": _amount,
     "threads": _count,
     "engine": _or_none(text_value),
@@ -133,6 +134,7 @@ _RECORD: dict[str, Check] = {
     "account": _table,
     "outcome": _anything,
 }
+_ADDED = ("processor_seconds",)  # fields that earlier records lack
 _CELL: dict[str, Check] = {
     "method": text_value,
     "options": _table,

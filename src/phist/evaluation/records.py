@@ -50,6 +50,8 @@ class Record:
         account: what the method tells of its choices; accuracies from 0 to 1.
         engine: what computed the network, for methods that have a choice of engines.
         seconds: wall time of fit and predict.
+        processor_seconds: processor time of the same, which programs beside it change less; ``None`` where the cell was
+            resumed, and in records made before it was measured.
         peak_memory: of the process while the cell ran, in megabytes.
         threads: cores the method was allowed.
         versions: of phist, Python and the libraries that compute; commit and processor beside them.
@@ -64,6 +66,7 @@ class Record:
     account: Account = field(default_factory=Account)
     engine: str | None = None
     seconds: float = 0.0
+    processor_seconds: float | None = None
     peak_memory: float = 0.0
     threads: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -95,6 +98,7 @@ class Record:
             "split": self.split,
             "reason": self.reason,
             "seconds": plain(self.seconds),
+            "processor_seconds": plain(self.processor_seconds),
             "peak_memory": plain(self.peak_memory),
             "threads": self.threads,
             "engine": self.engine,
