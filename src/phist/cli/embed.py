@@ -22,7 +22,7 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output import is_standard_output, output_path
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
 from phist.errors import OutputError, check_choice
@@ -71,7 +71,7 @@ def embed(
       phist embed mine-model MUTAG --out - --format csv | head
     """
     form = _format_of(out, form)
-    check_file_place(out, data)
+    check_file_place(out, data, node_table, *model_files(model))
 
     with waiting("loading PyTorch and the model"):
         import numpy as np

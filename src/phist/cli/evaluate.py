@@ -20,7 +20,7 @@ from phist.cli.options import (
     use_engine,
     use_threads,
 )
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.predict import Exact
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
@@ -62,7 +62,7 @@ def evaluate(
       phist evaluate mine-model test.jsonl --out graphs.csv --json
     """
     if out is not None:
-        check_file_place(out)
+        check_file_place(out, data, labels, *model_files(model))
 
     with waiting("loading PyTorch and the model"):
         from phist.estimators.fitted import FittedClassifier

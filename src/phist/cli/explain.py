@@ -25,7 +25,7 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output import write_text
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import printable
 from phist.errors import ConfigError, GraphInputError, shown
@@ -79,7 +79,7 @@ def explain(
       phist explain mine-model new.jsonl --graph g7
       phist explain mine-model new.jsonl --target mutagenic --json --out why.json
     """
-    check_file_place(out, data, labels)
+    check_file_place(out, data, labels, node_table, *model_files(model))
 
     import warnings
 

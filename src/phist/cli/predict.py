@@ -26,7 +26,7 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output import write_text
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
 from phist.progress import waiting
@@ -68,7 +68,7 @@ def predict(
       phist predict mine-model new.jsonl --exact --out predictions.csv
       phist predict mine-model new.jsonl --json
     """
-    check_file_place(out, data, labels)
+    check_file_place(out, data, labels, node_table, *model_files(model))
 
     import warnings
 
@@ -116,8 +116,10 @@ def _notices(flags: list[list[str]]) -> list[str]:
 
 def _held_out_notice(graphs: "GraphSet", classifier: "FittedClassifier", predicted: list[Any], flags: list[list[str]]) -> list[str]:
     """Of the file that the model was fitted on: how it does on the graphs that were kept apart then."""
+    from phist.graphs.labels import plain_ids
+
     kept, true = set(classifier.held_out_), graphs.label_list()
-    chosen = [number for number, identity in enumerate(graphs.ids.tolist()) if identity in kept]
+    chosen = [number for number, identity in enumerate(plain_ids(graphs.ids)) if identity in kept]
     if not true or not _notices(flags) or len(chosen) != len(kept) or not kept:
         return []
     right = sum(true[number] == predicted[number] for number in chosen)

@@ -49,7 +49,7 @@ def validate(
       phist validate mine.jsonl --folds 5 --records mine-validation.jsonl
     """
     if records is not None:
-        check_file_place(records, data)
+        check_file_place(records, data, labels)
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 
     with waiting("loading PyTorch and scikit-learn"):
