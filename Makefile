@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test fuzz check bench clean
+.PHONY: help setup demo test fuzz check docs bench clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,10 @@ check: setup  ## formatting, lint, types and the import contract
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: setup  ## build the site into docs/_build, offline; a warning is an error
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build
 
 bench: setup  ## measure reading, start-up and the engine
 	$(BIN)/python benchmarks/reading.py
