@@ -38,6 +38,10 @@ def test_python_examples_run(document, tmp_path, monkeypatch):
     assert names
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 90
+
+
 def test_the_study_that_is_shown_is_one():
     content = tomllib.loads(blocks(ROOT / "docs" / "study.md", "toml")[0])
     spec = parse_spec(content, ROOT)

@@ -75,3 +75,12 @@ def test_differences_carry_sign_and_interval():
 def test_an_unknown_format_is_refused():
     with pytest.raises(ConfigError, match="'latex'"):
         render(TABLES[0], "word")
+
+
+def test_text_of_a_given_width_puts_columns_below_each_other_and_cuts_none(table):
+    wide, narrow = to_text(table), to_text(table, 60)
+    rows = [line for line in narrow.splitlines()[2:] if line.startswith("phist ")]
+    assert sorted(" ".join(line.removeprefix("phist") for line in rows).split()) == sorted(
+        word for line in wide.splitlines()[2:] if line.startswith("phist ") for word in line.removeprefix("phist").split()
+    )
+    assert all(len(line) <= 60 for line in rows)

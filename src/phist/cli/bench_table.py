@@ -7,7 +7,7 @@ import typer
 
 from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
 from phist.cli.output import write_text
-from phist.cli.screen import console, print_json
+from phist.cli.screen import console, print_json, terminal_width
 from phist.cli.text import printable
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _written(name: str, study: "Study", form: str, against: str, measured: bool)
         "estimates": lambda: estimates_table(study),
     }
     found = make[name]()
-    return render(leave_out_unmeasured(found) if measured and name in DEFAULT else found, form)
+    return render(leave_out_unmeasured(found) if measured and name in DEFAULT else found, form, terminal_width())
 
 
 def _update(documents: list[Path], check: bool) -> None:

@@ -1,10 +1,12 @@
 """What people see: lines and tables on standard output, or on standard error where a program reads the output."""
 
 import json
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
 from phist.cli.streams import check_standard_output
+from phist.cli.verbosity import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,10 +15,24 @@ if TYPE_CHECKING:
 
 
 def console(to_program: bool = False) -> "Console":
-    """Where people read: standard error when a program reads standard output."""
+    """Where people read: standard error when a program reads standard output, which ``--quiet`` silences."""
+    return _console(to_program, to_program and is_quiet())
+
+
+def notes(to_program: bool = False) -> "Console":
+    """Where people read what is not a result: what is being done, and what can be done next."""
+    return _console(to_program, is_quiet())
+
+
+def _console(to_program: bool, quiet: bool) -> "Console":
     from phist.cli.safe_console import SafeConsole
 
-    return SafeConsole(stderr=to_program, highlight=False, soft_wrap=True, emoji=False, markup=False)
+    return SafeConsole(stderr=to_program, quiet=quiet, highlight=False, soft_wrap=True, emoji=False, markup=False)
+
+
+def terminal_width() -> int | None:
+    """Characters of a line on the terminal that shows standard output; ``None`` where a program reads it."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_json(content: Any) -> None:

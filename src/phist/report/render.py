@@ -22,16 +22,24 @@ _LATEX_SPECIAL = {
 }
 
 
-def render(table: Table, form: str = "text") -> Any:
-    """The table in one of the formats: a string, or for ``json`` plain values."""
+def render(table: Table, form: str = "text", width: int | None = None) -> Any:
+    """The table in one of the formats: a string, or for ``json`` plain values.
+
+    Args:
+        table: what to write.
+        form: ``"text"``, ``"markdown"``, ``"latex"`` or ``"json"``.
+        width: of text, the characters of a line; columns that do not fit stand below. ``None`` for one line a row.
+    """
     check_choice("format", form, FORMATS)
     if form == "json":
         return to_json(table)
-    written: str = {"text": to_text, "markdown": to_markdown, "latex": to_latex}[form](table)
+    if form == "text":
+        return to_text(table, width)
+    written: str = {"markdown": to_markdown, "latex": to_latex}[form](table)
     return written
 
 
-def to_text(table: Table) -> str:
+def to_text(table: Table, width: int | None = None) -> str:
     """Aligned columns; published figures stand below the measured ones, and a star marks the best."""
     lines = [["", *table.columns]]
     for rows in _groups(table):
@@ -41,8 +49,8 @@ def to_text(table: Table) -> str:
             if _is_published(row):
                 lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
     widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
-    body = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
-    return "\n".join([table.title, "", *body, "", *_notes(table), *table.legend]) + "\n"
+    blocks = ["\n".join(_lines_of(lines, widths, part)) for part in _parts(widths, width)]
+    return "\n".join([table.title, "", "\n\n".join(blocks), "", *_notes(table), *table.legend]) + "\n"
 
 
 def to_markdown(table: Table) -> str:
@@ -125,6 +133,28 @@ def _is_published(row: Row) -> bool:
 def _aligned(line: list[str], widths: list[int]) -> list[str]:
     sides: list[Callable[[str, int], str]] = [str.ljust, *[str.rjust] * (len(widths) - 1)]
     return [side(text, width) for text, width, side in zip(line, widths, sides, strict=False)]
+
+
+def _lines_of(lines: list[list[str]], widths: list[int], part: list[int]) -> list[str]:
+    """The lines of the labels and of some columns."""
+    places = [0, *part]
+    own = [[line[place] for place in places] if line else [] for line in lines]
+    return ["  ".join(_aligned(line, [widths[place] for place in places])).rstrip() for line in own]
+
+
+def _parts(widths: list[int], width: int | None) -> list[list[int]]:
+    """The columns in order, in as few parts as fit beside the labels; no column is cut.
+
+    >>> _parts([10, 8, 8, 8], 30), _parts([10, 8, 8, 8], None)
+    ([[1, 2], [3]], [[1, 2, 3]])
+    """
+    parts: list[list[int]] = [[]]
+    for place, own in enumerate(widths[1:], 1):
+        taken = widths[0] + sum(widths[other] + 2 for other in parts[-1])
+        if width is not None and parts[-1] and taken + own + 2 > width:
+            parts.append([])
+        parts[-1].append(place)
+    return parts
 
 
 def _notes(table: Table) -> list[str]:
