@@ -19,7 +19,9 @@ _LATEX_SPECIAL = {
     "±": r"$\pm$",
     "\N{EN DASH}": "--",
     "ε": r"$\epsilon$",
+    **{raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def render(table: Table, form: str = "text") -> Any:
@@ -90,9 +92,9 @@ def entry_text(entry: Entry) -> str:
     """An entry as measured: mean, deviation, how much of it exists if not all, and the number of its note.
 
     >>> entry_text(Entry(88.25, 6.6, folds=7, expected=10, note=1))
-    '88.2 ± 6.6 [7/10] (1)'
+    '88.2 ± 6.6 [7/10]¹'
     """
-    note = f" ({entry.note})" if entry.note else ""
+    note = superscript(entry.note) if entry.note else ""
     if entry.mean is None:
         return (entry.absent or NOTHING) + note
     if entry.interval is not None:
@@ -101,6 +103,15 @@ def entry_text(entry: Entry) -> str:
     spread = "" if entry.deviation is None else f" ± {entry.deviation:.{entry.digits}f}"
     part = "" if entry.complete else f" [{entry.folds}/{entry.expected}]"
     return f"{entry.mean:.{entry.digits}f}{spread}{part}{note}"
+
+
+def superscript(number: int) -> str:
+    """The number of a note, which no reader takes for a count.
+
+    >>> superscript(12)
+    '¹²'
+    """
+    return str(number).translate(_RAISED)
 
 
 def figure_text(figure: Figure | None, digits: int = 1) -> str:
@@ -128,7 +139,7 @@ def _aligned(line: list[str], widths: list[int]) -> list[str]:
 
 
 def _notes(table: Table) -> list[str]:
-    return [f"({number}) {note}" for number, note in enumerate(table.notes, 1)]
+    return [f"{superscript(number)} {note}" for number, note in enumerate(table.notes, 1)]
 
 
 def _markdown_entry(entry: Entry, row: Row) -> str:
