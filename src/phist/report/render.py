@@ -33,8 +33,12 @@ def render(table: Table, form: str = "text") -> Any:
     return written
 
 
-def to_text(table: Table) -> str:
-    """Aligned columns; published figures stand below the measured ones, and a star marks the best."""
+def to_text(table: Table, width: int | None = None) -> str:
+    """Aligned columns; published figures stand below the measured ones, and a star marks the best.
+
+    Args:
+        width: of the screen; columns that it has no room for follow below, with the methods named again.
+    """
     lines = [["", *table.columns]]
     for rows in _groups(table):
         lines.append([])
@@ -43,8 +47,11 @@ def to_text(table: Table) -> str:
             if _is_published(row):
                 lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
     widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
-    body = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
-    return "\n".join([table.title, "", *body, "", *_notes(table), *table.legend]) + "\n"
+    body: list[str] = []
+    for places in _stacks(widths, width):
+        chosen = [[line[place] for place in places] if line else [] for line in lines]
+        body += ["  ".join(_aligned(line, [widths[place] for place in places])).rstrip() for line in chosen] + [""]
+    return "\n".join([table.title, "", *body, *_notes(table), *table.legend]) + "\n"
 
 
 def to_markdown(table: Table) -> str:
@@ -131,6 +138,19 @@ def _groups(table: Table) -> list[list[Row]]:
 def _is_published(row: Row) -> bool:
     """Whether anything of a row was published, on these datasets."""
     return row.published is not None and any(entry.published for entry in row.entries)
+
+
+def _stacks(widths: list[int], width: int | None) -> list[list[int]]:
+    """Which columns stand side by side: the first in every stack, and as many others as there is room for, one at least."""
+    if width is None:
+        return [list(range(len(widths)))]
+    stacks: list[list[int]] = [[0]]
+    for place in range(1, len(widths)):
+        taken = sum(widths[own] + 2 for own in stacks[-1]) + widths[place]
+        if taken > width and len(stacks[-1]) > 1:
+            stacks.append([0])
+        stacks[-1].append(place)
+    return stacks
 
 
 def _aligned(line: list[str], widths: list[int]) -> list[str]:
