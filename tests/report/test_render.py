@@ -42,7 +42,7 @@ def test_text_shows_published_figures_below_the_measured_ones():
 def test_incomplete_and_skipped_entries_show(form):
     written = render(TABLES[0], form)
     assert "85.0" in written and "[7/10]" in written
-    assert "skipped (1)" in written
+    assert ("skipped\\textsuperscript{1}" if form == "latex" else "skipped¹") in written
 
 
 def test_all_rows_of_a_markdown_table_have_as_many_cells(table):
@@ -77,10 +77,8 @@ def test_an_unknown_format_is_refused():
         render(TABLES[0], "word")
 
 
-def test_text_of_a_given_width_puts_columns_below_each_other_and_cuts_none(table):
-    wide, narrow = to_text(table), to_text(table, 60)
-    rows = [line for line in narrow.splitlines()[2:] if line.startswith("phist ")]
-    assert sorted(" ".join(line.removeprefix("phist") for line in rows).split()) == sorted(
-        word for line in wide.splitlines()[2:] if line.startswith("phist ") for word in line.removeprefix("phist").split()
-    )
-    assert all(len(line) <= 60 for line in rows)
+def test_a_narrow_screen_gets_columns_below_each_other():
+    wide, narrow = to_text(TABLES[0]), to_text(TABLES[0], 60)
+    body = narrow.splitlines()[: -len(TABLES[0].notes + TABLES[0].legend)]
+    assert max(map(len, body[1:])) <= 60  # below the title
+    assert set(wide.split()) == set(narrow.split())
