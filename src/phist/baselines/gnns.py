@@ -170,15 +170,17 @@ def _trained(
     tick: Callable[[], None],
 ) -> "tuple[GnnNetwork, Run]":
     from phist.baselines.gnn_models import GnnNetwork
-    from phist.baselines.gnn_training import Plan, part_of, train
+    from phist.baselines.gnn_training import TrainingSchedule, part_of, train
 
-    plan = Plan(options.epochs, options.patience, options.batch_size, options.learning_rate, options.halve_every, task.seed)
+    schedule = TrainingSchedule(
+        options.epochs, options.patience, options.batch_size, options.learning_rate, options.halve_every, task.seed
+    )
     return train(
         lambda: GnnNetwork(architecture, graphs.n_degrees, hidden, layers, task.n_classes),
         graphs,
         task.labels,
         task.training,
         part_of(graphs, task.labels, task.validation),
-        plan,
+        schedule,
         tick,
     )

@@ -1,7 +1,6 @@
 """What people see: lines and tables on standard output, or on standard error where a program reads the output."""
 
 import json
-import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +27,6 @@ def _console(to_program: bool, quiet: bool) -> "Console":
     from phist.cli.safe_console import SafeConsole
 
     return SafeConsole(stderr=to_program, quiet=quiet, highlight=False, soft_wrap=True, emoji=False, markup=False)
-
-
-def terminal_width() -> int | None:
-    """Characters of a line on the terminal that shows standard output; ``None`` where a program reads it."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_json(content: Any) -> None:

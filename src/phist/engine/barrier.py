@@ -13,8 +13,8 @@ from llvmlite.binding import address_of_symbol
 from numba import types
 from numpy.typing import NDArray
 
+from phist.engine.jit import compiled, inner, intrinsic
 from phist.engine.processor import pause
-from phist.engine.vectors import compiled, inner, intrinsic
 
 STRIDE = 16  # numbers from one cell to the next, so that no two share a line of a cache
 # Looks before a thread parks. A look with its pause takes between 10 and 60 ns, by the processor.

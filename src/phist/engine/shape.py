@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.engine.bins import Bins, make_bins
-from phist.engine.vectors import LANES
+from phist.engine.simd import LANES
 from phist.nn.histogram import ProjectiveHistogram
 from phist.nn.network import StructuralNetwork
 

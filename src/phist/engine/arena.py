@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phist.engine.jit import inner
 from phist.engine.processor import cycles
-from phist.engine.vectors import LANES, inner
+from phist.engine.simd import LANES
 
 PHASES = ("places", "recursion", "linear maps", "histograms")
-PLACES, RECURSION, LINEAR, HISTOGRAMS = range(len(PHASES))
+BALLS, RECURSION, LINEAR, HISTOGRAMS = range(len(PHASES))
 
 
-class Memory(NamedTuple):
+class Arena(NamedTuple):
     """Arrays of one thread."""
 
     floats: Any
@@ -25,42 +26,42 @@ class Memory(NamedTuple):
     clock: Any  # processor cycles spent in each phase; empty where nobody asks
 
 
-def make_memory(sizes: list[int], clock: Any) -> Memory:
+def make_arena(sizes: list[int], clock: Any) -> Arena:
     """Room for so many floats, integers, doubles and positions; pages that are never touched cost nothing."""
     floats, integers, doubles, positions = sizes
-    return Memory(
+    return Arena(
         np.empty(floats, np.float32), np.empty(integers, np.int32), np.empty(doubles, np.float64),
         np.full(positions, -1, np.int32), np.zeros(2, np.int64), clock,
     )  # fmt: skip
 
 
 @inner
-def take_floats(memory: Memory, count: int) -> int:
+def take_floats(arena: Arena, count: int) -> int:
     """Where ``count`` floats begin, with room for the end of a vector."""
-    begin: int = memory.tops[0]
-    memory.tops[0] = begin + (count + LANES - 1) // LANES * LANES
+    begin: int = arena.tops[0]
+    arena.tops[0] = begin + (count + LANES - 1) // LANES * LANES
     return begin
 
 
 @inner
-def take_integers(memory: Memory, count: int) -> int:
+def take_integers(arena: Arena, count: int) -> int:
     """Where ``count`` integers begin."""
-    begin: int = memory.tops[1]
-    memory.tops[1] = begin + count
+    begin: int = arena.tops[1]
+    arena.tops[1] = begin + count
     return begin
 
 
 @inner
-def begin_phase(memory: Memory) -> int:
+def begin_phase(arena: Arena) -> int:
     """The processor's clock, where somebody asks for it: a look at it takes as long as twenty products of vectors."""
-    now: int = cycles() if len(memory.clock) else 0
+    now: int = cycles() if len(arena.clock) else 0
     return now
 
 
 @inner
-def charge(memory: Memory, phase: int, since: int) -> int:
+def charge(arena: Arena, phase: int, since: int) -> int:
     """Count the cycles since ``since`` for a phase; returns the time."""
-    now = begin_phase(memory)
-    if len(memory.clock):
-        memory.clock[phase] += now - since
+    now = begin_phase(arena)
+    if len(arena.clock):
+        arena.clock[phase] += now - since
     return now

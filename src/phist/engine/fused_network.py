@@ -9,31 +9,31 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from phist.engine.arena import PHASES, Arena, make_arena
 from phist.engine.budget import KEPT, needs
-from phist.engine.course import Course, shares_of
-from phist.engine.fused import Pass
-from phist.engine.memory import PHASES, Memory, make_memory
-from phist.engine.optimizer import AdamWState, Descent, no_descent
+from phist.engine.optimizer import AdamWArrays, AdamWState, no_adamw
 from phist.engine.parameters import Parameters
+from phist.engine.passes import Work
 from phist.engine.plan import Plan, make_plan
 from phist.engine.roots import STATES
 from phist.engine.shape import Network, columns_of, shape_of
-from phist.engine.share import BACKWARD, FORWARD, LEARN, TRAIN, Movement, run_share
-from phist.engine.statistics import Statistics, learn_graphs, learn_nodes, no_running
-from phist.engine.threads import run_shares, share_out, threads_worth
-from phist.engine.torch_threads import MOST_THREADS, thread_budget, workers_for
+from phist.engine.statistics import Statistics, no_statistics, update_from_embeddings, update_from_moments
+from phist.engine.steps import Steps, weight_fractions
+from phist.engine.threads import make_shards, run_workers, threads_worth
+from phist.engine.torch_threads import MAX_THREADS, thread_budget, workers_for
+from phist.engine.worker import BACKWARD, FORWARD, LEARN, TRAIN, Training, run_worker
 from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
 from phist.nn.sampling import Draws, Views
 
 Array = NDArray[Any]
-ROWS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
-SPARE_SHARES = 4  # of every step in training, done by the thread that is ready first
+PAIRS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
+SPARE_SHARDS = 4  # of every step in training, done by the thread that is ready first
 SPARE_PAYS = 0.5  # rows of a root in a step for each parameter, whose gradient every share has for itself
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
 _NO_DRAWS = Draws(np.zeros(1, np.int64), np.empty(0, np.int32), _NO_FLOATS)
-_NO_MOVEMENT = Movement(no_descent(), no_running(), no_running())
+_NO_TRAINING = Training(no_adamw(), no_statistics(), no_statistics())
 
 
 class FusedNetwork:
@@ -44,15 +44,15 @@ class FusedNetwork:
         self.shape = shape_of(network)
         self.channels = network.config.channels
         self.threads = thread_budget()
-        self.most_places = max(1, network.config.max_elements // self.shape.widest)
-        self.clocks = np.zeros((MOST_THREADS, 0), np.int64)  # of each thread, by phase
+        self.max_pairs = max(1, network.config.max_elements // self.shape.widest)
+        self.clocks = np.zeros((MAX_THREADS, 0), np.int64)  # of each thread, by phase
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
         self.parameters = Parameters(self.shape, self.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
         bins, width, moments = self.shape.bins.number, int(self.shape.widths[-1]), self.shape.moments
         columns, further = columns_of(bins, self.channels[-1]), columns_of(bins, self.channels[-1], moments)
         self.node_statistics = Statistics(network.node_standardizer, columns, bins * width)
         self.graph_statistics = Statistics(network.graph_standardizer, further, (bins + moments) * width)
-        self._memories: list[list[Memory]] = []
+        self._arenas: list[list[Arena]] = []
         self._adamw: AdamWState | None = None
 
     def plan(self, graphs: GraphSet) -> Plan:
@@ -62,7 +62,7 @@ class FusedNetwork:
 
     def graph_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
-        call = _Call(self, plan, graphs, draws)
+        call = _Pass(self, plan, graphs, draws)
         if not torch.is_grad_enabled():  # a function would not notice: its inputs need gradients all the same
             return torch.from_numpy(call.embed_graphs(keep=False))
         convolutions = self.parameters.tensors[:-2]
@@ -72,31 +72,31 @@ class FusedNetwork:
     @torch.no_grad()
     def mean_embeddings(self, plan: Plan, graphs: Array, views: Views) -> Tensor:
         """The mean of e_G over several draws, their roots embedded once."""
-        return torch.from_numpy(_Call(self, plan, graphs, views.roots).embed_views(views.draws))
+        return torch.from_numpy(_Pass(self, plan, graphs, views.roots).embed_views(views.draws))
 
     @torch.no_grad()
-    def learn(self, plan: Plan, graphs: Array, draws: Draws, targets: Array, weights: Array) -> tuple[float, int]:
+    def loss_backward(self, plan: Plan, graphs: Array, draws: Draws, targets: Array, weights: Array) -> tuple[float, int]:
         """A training step's loss and hits; leaves the gradients where an optimiser looks for them."""
-        loss, hits, gradients = _Call(self, plan, graphs, draws).learn(targets, weights)
+        loss, hits, gradients = _Pass(self, plan, graphs, draws).loss_backward(targets, weights)
         self.parameters.hand_over(gradients)
         return loss, hits
 
     @torch.no_grad()
-    def train(self, plan: Plan, course: Course, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
+    def train(self, plan: Plan, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
         """Take the steps of a course; returns the losses of all graphs, added up, and the hits."""
         total, hits = 0.0, 0
         if self._adamw is None or not self._adamw.is_of(optimizer):
             self._adamw = AdamWState(optimizer, self.parameters)
         state, skip = self._adamw, (False, False)
         if self.node_statistics.is_first or self.graph_statistics.is_first:
-            start = course.part(0, 1)
-            skip = _Call(self, plan, start.graphs, start.draws).settle_first()
-        costs = plan.costs(course.graphs, np.diff(course.draws.ptr))
-        spare = SPARE_SHARES if costs.sum() > SPARE_PAYS * self.parameters.own_size * len(course.rates) else 0
-        for part in course.parts(costs, ROWS_A_CALL):
-            call = _Call(self, plan, part.graphs, part.draws, part.steps, spare)
+            start = steps.part(0, 1)
+            skip = _Pass(self, plan, start.graphs, start.draws).initialise_statistics()
+        costs = plan.costs(steps.graphs, np.diff(steps.draws.ptr))
+        spare = SPARE_SHARDS if costs.sum() > SPARE_PAYS * self.parameters.own_size * len(steps.rates) else 0
+        for part in steps.parts(costs, PAIRS_A_CALL):
+            call = _Pass(self, plan, part.graphs, part.draws, part.ptr, spare)
             with self._all_or_nothing():
-                losses, own = call.train(part, state.descent(part.rates, clip, call.n_threads), skip)
+                losses, own = call.train(part, state.arrays(part.rates, clip, call.n_threads), skip)
                 self.parameters.write()
                 state.advance(len(part.rates))
             total, hits, skip = total + losses, hits + own, (False, False)
@@ -118,162 +118,164 @@ class FusedNetwork:
     @torch.no_grad()
     def node_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_j of the drawn nodes, one graph after the other, standardised; without gradients."""
-        return torch.from_numpy(_Call(self, plan, graphs, draws).embed_nodes())  # (roots, m_node)
+        return torch.from_numpy(_Pass(self, plan, graphs, draws).embed_nodes())  # (roots, m_node)
 
     def keep_time(self) -> None:
         """From now on count processor cycles by phase in ``clocks``, for benchmarks."""
-        self.clocks = np.zeros((MOST_THREADS, len(PHASES)), np.int64)
-        self._memories.clear()
+        self.clocks = np.zeros((MAX_THREADS, len(PHASES)), np.int64)
+        self._arenas.clear()
 
-    def borrow_memory(self, sizes: Array) -> list[Memory]:
+    def borrow_arenas(self, sizes: Array) -> list[Arena]:
         """Memory for each thread, with room for as many floats, integers, doubles and positions as ``sizes`` says."""
-        found = self._memories.pop() if self._memories else []
+        found = self._arenas.pop() if self._arenas else []
         result = []
         for number, size in enumerate(sizes[:, :KEPT].tolist()):
-            memory = found[number] if number < len(found) else None
-            if memory is None or any(len(part) < needed for part, needed in zip(memory, size, strict=False)):
-                memory = make_memory([needed + needed // 2 for needed in size], self.clocks[number])
-            memory.tops[:] = 0
-            result.append(memory)
+            arena = found[number] if number < len(found) else None
+            if arena is None or any(len(part) < needed for part, needed in zip(arena, size, strict=False)):
+                arena = make_arena([needed + needed // 2 for needed in size], self.clocks[number])
+            arena.tops[:] = 0
+            result.append(arena)
         return result
 
-    def return_memory(self, memory: list[Memory]) -> None:
+    def return_arenas(self, arena: list[Arena]) -> None:
         """Let another pass use it."""
-        self._memories.append(memory)
+        self._arenas.append(arena)
 
 
-class _Call:
+class _Pass:
     """One pass over a batch: what the backward pass needs of the forward pass."""
 
     network: Network
-    batch: Pass
+    work: Work
 
     def __init__(
-        self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws, steps: Array | None = None, spare: int = 0
+        self, fused: FusedNetwork, plan: Plan, graphs: Array, draws: Draws, ptr: Array | None = None, spare: int = 0
     ) -> None:
         self.fused, self.plan, self.draws = fused, plan, draws
         self.graphs = np.ascontiguousarray(graphs, np.int64)
-        in_step = steps is not None  # the threads wait for each other in every step
-        steps = np.array([0, len(graphs)]) if steps is None else steps
+        in_step = ptr is not None  # the threads wait for each other in every step
+        ptr = np.array([0, len(graphs)]) if ptr is None else ptr
         costs = plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1])
-        threads = threads_worth(costs, len(steps) - 1, fused.threads)
-        self.shares = share_out(costs, steps, threads, spare)
-        self.n_shares = self.shares.ptr.shape[1] - 1
-        self.n_threads = min(threads, self.n_shares)
+        threads = threads_worth(costs, len(ptr) - 1, fused.threads)
+        self.shards = make_shards(costs, ptr, threads, spare)
+        self.n_shards = self.shards.ptr.shape[1] - 1
+        self.n_threads = min(threads, self.n_shards)
         self.n_workers = workers_for(self.n_threads) if in_step else self.n_threads
-        self.most_places = max(1, fused.most_places // self.n_threads)
-        self.memories: list[Memory] = []
+        self.max_pairs = max(1, fused.max_pairs // self.n_threads)
+        self.arenas: list[Arena] = []
         fused.parameters.read()
 
     def embed_nodes(self) -> Array:
         """Standardised embeddings of the drawn nodes in torch's order."""
-        self._open(keep=False, only_nodes=True)
+        self._begin(keep=False, only_nodes=True)
         self._run(FORWARD)
-        self._close()
-        return self.fused.node_statistics.to_torch(self.batch.nodes, self.network.node_standardizer)
+        self._end()
+        return self.fused.node_statistics.to_torch(self.work.node_embeddings, self.network.node_standardizer)
 
     def embed_graphs(self, keep: bool) -> Array:
         """Standardised embeddings of the graphs in torch's order; ``keep`` what the way back needs."""
-        first = self.settle_first()
-        self._open(keep)
+        first = self.initialise_statistics()
+        self._begin(keep)
         self._run(FORWARD)
         if not keep:
-            self._close()
-        self._learn_statistics(first)
-        return self.fused.graph_statistics.to_torch(self.batch.histograms, self.network.graph_standardizer)
+            self._end()
+        self._update_statistics(first)
+        return self.fused.graph_statistics.to_torch(self.work.graph_embeddings, self.network.graph_standardizer)
 
     def embed_views(self, draws: list[Draws]) -> Array:
         """Standardised embeddings of the graphs, the mean over several draws of their roots, in torch's order."""
-        self._open(keep=False)
-        self.batch = self.batch._replace(views=_by_graph(draws), n_views=len(draws))
+        self._begin(keep=False)
+        self.work = self.work._replace(views=_by_graph(draws), n_views=len(draws))
         self._run(FORWARD)
-        self._close()
-        return self.fused.graph_statistics.to_torch(self.batch.histograms, self.network.graph_standardizer)
+        self._end()
+        return self.fused.graph_statistics.to_torch(self.work.graph_embeddings, self.network.graph_standardizer)
 
-    def go_back(self, gradient: Array) -> list[Tensor]:
+    def backward(self, gradient: Array) -> list[Tensor]:
         """Gradients of the parameters, given that of the embeddings."""
-        if not self.memories:
+        if not self.arenas:
             raise RuntimeError("this pass was walked back before, and its memory is in other hands; compute the embeddings again")
-        slopes = self.fused.graph_statistics.from_torch(gradient, self.network.graph_standardizer)
-        self.batch = self.batch._replace(slopes=slopes)
+        grad_embeddings = self.fused.graph_statistics.from_torch(gradient, self.network.graph_standardizer)
+        self.work = self.work._replace(grad_graph_embeddings=grad_embeddings)
         self._run(BACKWARD)
-        self._close()
-        return self.fused.parameters.collect(self.batch.gradients)
+        self._end()
+        return self.fused.parameters.collect(self.work.gradients)
 
-    def learn(self, targets: Array, weights: Array) -> tuple[float, int, Array]:
+    def loss_backward(self, targets: Array, weights: Array) -> tuple[float, int, Array]:
         """Loss, hits and every thread's gradients."""
-        first = self.settle_first()
-        self._open(keep=True)
-        self._teach(targets, shares_of(weights.astype(np.float64), np.array([0, len(weights)])))
+        first = self.initialise_statistics()
+        self._begin(keep=True)
+        self._set_targets(targets, weight_fractions(weights.astype(np.float64), np.array([0, len(weights)])))
         self._run(LEARN)
-        self._close()
-        self._learn_statistics(first)
-        return float(self.batch.losses.sum()), int(self.batch.hits.sum()), self.batch.gradients
+        self._end()
+        self._update_statistics(first)
+        return float(self.work.losses.sum()), int(self.work.hits.sum()), self.work.gradients
 
-    def train(self, course: Course, descent: Descent, skip: tuple[bool, bool]) -> tuple[float, int]:
+    def train(self, steps: Steps, adamw: AdamWArrays, skip: tuple[bool, bool]) -> tuple[float, int]:
         """The losses of all graphs, added up, and hits; parameters and statistics move step by step.
 
         Args:
             skip: whether the statistics of nodes and of graphs know the first step already.
         """
-        self._open(keep=True)
-        self._teach(course.targets, course.shares_of_weights())
-        movement = Movement(
-            descent, self.fused.node_statistics.running(int(skip[0])), self.fused.graph_statistics.running(int(skip[1]))
+        self._begin(keep=True)
+        self._set_targets(steps.targets, steps.weight_fractions())
+        training = Training(
+            adamw, self.fused.node_statistics.running(int(skip[0])), self.fused.graph_statistics.running(int(skip[1]))
         )
-        self._run(TRAIN, movement)
-        self._close()
-        counts = np.diff(course.steps)
-        return float(self.batch.losses @ np.repeat(counts, counts)), int(self.batch.hits.sum())
+        self._run(TRAIN, training)
+        self._end()
+        counts = np.diff(steps.ptr)
+        return float(self.work.losses @ np.repeat(counts, counts)), int(self.work.hits.sum())
 
-    def _teach(self, targets: Array, weights: Array) -> None:
-        self.batch = self.batch._replace(targets=targets, weights=weights, slopes=np.empty_like(self.batch.histograms))
+    def _set_targets(self, targets: Array, weights: Array) -> None:
+        self.work = self.work._replace(
+            targets=targets, weights=weights, grad_graph_embeddings=np.empty_like(self.work.graph_embeddings)
+        )
 
-    def _open(self, keep: bool, only_nodes: bool = False) -> None:
+    def _begin(self, keep: bool, only_nodes: bool = False) -> None:
         fused, parameters = self.fused, self.fused.parameters
         self.network = Network(
-            fused.shape, parameters.node, parameters.graph, parameters.head, fused.node_statistics.settle(),
-            fused.graph_statistics.settle(),
+            fused.shape, parameters.node, parameters.graph, parameters.head, fused.node_statistics.standardizer(),
+            fused.graph_statistics.standardizer(),
         )  # fmt: skip
-        sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shares, self.most_places, keep)
+        sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shards, self.max_pairs, keep)
         spare = sizes[self.n_workers :].max(axis=0, initial=0)
-        self.memories = fused.borrow_memory(np.maximum(sizes[: self.n_workers], spare))
+        self.arenas = fused.borrow_arenas(np.maximum(sizes[: self.n_workers], spare))
         size = fused.node_statistics.size
-        self.batch = Pass(
+        self.work = Work(
             graphs=self.graphs,
             draws=self.draws,
             targets=_NO_INTEGERS,
             weights=_NO_FLOATS,
-            shares=self.shares,
-            taken=np.zeros(len(self.shares.ptr), np.int64),
+            shards=self.shards,
+            taken=np.zeros(len(self.shards.ptr), np.int64),
             keep_below=np.ascontiguousarray(sizes[:, KEPT]),
             states=np.zeros((len(self.graphs), STATES), np.int64),
-            embeddings=np.zeros(self.n_shares, np.int64),
-            nodes=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
+            root_embeddings=np.zeros(self.n_shards, np.int64),
+            node_embeddings=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
             views=_NO_DRAWS,
             n_views=0,
-            histograms=np.empty(len(self.graphs) * fused.graph_statistics.size, np.float32),
-            slopes=_NO_FLOATS,
-            moments=np.zeros((self.n_shares, 1 + 2 * size)),
+            graph_embeddings=np.empty(len(self.graphs) * fused.graph_statistics.size, np.float32),
+            grad_graph_embeddings=_NO_FLOATS,
+            moments=np.zeros((self.n_shards, 1 + 2 * size)),
             losses=np.zeros(len(self.graphs)),
             hits=np.zeros(len(self.graphs), np.bool_),
-            gradients=np.empty((self.n_shares, parameters.own_size if keep else 0), np.float32),
+            gradients=np.empty((self.n_shards, parameters.own_size if keep else 0), np.float32),
         )
 
-    def _run(self, asked: int, movement: Movement = _NO_MOVEMENT) -> None:
-        def work(number: int, cells: Array, this_round: int) -> None:
-            run_share(
-                number, cells, this_round, asked, self.plan, self.network, self.batch, movement, self.most_places,
-                self.memories[number],
+    def _run(self, mode: int, training: Training = _NO_TRAINING) -> None:
+        def task(number: int, cells: Array, this_round: int) -> None:
+            run_worker(
+                number, cells, this_round, mode, self.plan, self.network, self.work, training, self.max_pairs,
+                self.arenas[number],
             )  # fmt: skip
 
-        run_shares(work, self.n_workers)
+        run_workers(task, self.n_workers)
 
-    def _close(self) -> None:
-        self.fused.return_memory(self.memories)
-        self.memories = []
+    def _end(self) -> None:
+        self.fused.return_arenas(self.arenas)
+        self.arenas = []
 
-    def settle_first(self) -> tuple[bool, bool]:
+    def initialise_statistics(self) -> tuple[bool, bool]:
         """The very first batch sets the statistics that it is standardised with: look at it before all else.
 
         Returns whether it was the first for the statistics of nodes and of graphs.
@@ -281,29 +283,29 @@ class _Call:
         nodes, graphs = self.fused.node_statistics, self.fused.graph_statistics
         first = nodes.is_first, graphs.is_first
         if first[0]:
-            self._open(keep=False, only_nodes=True)
+            self._begin(keep=False, only_nodes=True)
             self._run(FORWARD)
-            self._close()
-            nodes.learn(self._exact_moments(), learn_nodes)
+            self._end()
+            nodes.update(self._exact_moments(), update_from_moments)
         if first[1]:
-            self._open(keep=False)
+            self._begin(keep=False)
             self._run(FORWARD)
-            self._close()
-            graphs.learn(self.batch.histograms, learn_graphs)
+            self._end()
+            graphs.update(self.work.graph_embeddings, update_from_embeddings)
         return first
 
     def _exact_moments(self) -> Array:
         """Those of the drawn nodes in double precision: no mean is known yet about which single precision would do."""
         shift, counts = self.network.node_standardizer.shift, self.draws.counts.astype(np.float64)
-        away = self.batch.nodes.reshape(-1, len(shift)).astype(np.float64) - shift
+        away = self.work.node_embeddings.reshape(-1, len(shift)).astype(np.float64) - shift
         return np.concatenate([[counts.sum()], counts @ away, counts @ away**2])[None]
 
-    def _learn_statistics(self, first: tuple[bool, bool]) -> None:
+    def _update_statistics(self, first: tuple[bool, bool]) -> None:
         """From this pass, unless they have learnt from it already."""
         if not first[0]:
-            self.fused.node_statistics.learn(self.batch.moments, learn_nodes)
+            self.fused.node_statistics.update(self.work.moments, update_from_moments)
         if not first[1]:
-            self.fused.graph_statistics.learn(self.batch.histograms, learn_graphs)
+            self.fused.graph_statistics.update(self.work.graph_embeddings, update_from_embeddings)
 
 
 def _by_graph(draws: list[Draws]) -> Draws:
@@ -319,7 +321,7 @@ def _by_graph(draws: list[Draws]) -> Draws:
 
 class _Embedding(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, call: _Call, *parameters: Tensor) -> Tensor:
+    def forward(ctx: Any, call: _Pass, *parameters: Tensor) -> Tensor:
         ctx.call = call
         ctx.save_for_backward(*parameters)  # torch then notices if they were changed before the backward pass
         return torch.from_numpy(call.embed_graphs(keep=any(ctx.needs_input_grad)))
@@ -327,6 +329,6 @@ class _Embedding(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
-        call: _Call = ctx.call
+        call: _Pass = ctx.call
         convolutions = len(ctx.saved_tensors)
-        return None, *call.go_back(gradients[0].numpy())[:convolutions]
+        return None, *call.backward(gradients[0].numpy())[:convolutions]
