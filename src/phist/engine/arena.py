@@ -1,4 +1,4 @@
-"""Memory: what a thread works in, handed out from the bottom up and given back by lowering the tops.
+"""The scratch arena of a thread: taken from the bottom up, and given back by lowering the tops.
 
 Compiled code names a matrix by the number where it begins: no views are made, counted or freed in the inner loops.
 """
@@ -11,12 +11,12 @@ from phist.engine.jit import inner
 from phist.engine.processor import cycles
 from phist.engine.simd import LANES
 
-PHASES = ("places", "recursion", "linear maps", "histograms")
+PHASES = ("balls", "recursion", "linear maps", "histograms")
 BALLS, RECURSION, LINEAR, HISTOGRAMS = range(len(PHASES))
 
 
 class Arena(NamedTuple):
-    """Arrays of one thread."""
+    """The scratch memory of one thread."""
 
     floats: Any
     integers: Any
@@ -27,7 +27,7 @@ class Arena(NamedTuple):
 
 
 def make_arena(sizes: list[int], clock: Any) -> Arena:
-    """Room for so many floats, integers, doubles and positions; pages that are never touched cost nothing."""
+    """Space for so many floats, integers, doubles and positions; pages that are never touched cost nothing."""
     floats, integers, doubles, positions = sizes
     return Arena(
         np.empty(floats, np.float32), np.empty(integers, np.int32), np.empty(doubles, np.float64),
@@ -37,7 +37,7 @@ def make_arena(sizes: list[int], clock: Any) -> Arena:
 
 @inner
 def take_floats(arena: Arena, count: int) -> int:
-    """Where ``count`` floats begin, with room for the end of a vector."""
+    """Where ``count`` floats begin, with space for the end of a vector."""
     begin: int = arena.tops[0]
     arena.tops[0] = begin + (count + LANES - 1) // LANES * LANES
     return begin

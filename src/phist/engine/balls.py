@@ -1,6 +1,6 @@
-"""Places: the (root, row) pairs of one graph that really need computing.
+"""Balls: the pairs of a root and a row of one graph that really need computing.
 
-Where balls pay, a graph's background comes first, one place a row, and then for every root the rows that its impulse
+Where balls pay, a graph's background comes first, one pair a row, and then for every root the rows that its impulse
 reaches, nearest first, held as differences to the background. Elsewhere every root has all the rows. Roots are taken in
 chunks that memory allows.
 """
@@ -15,35 +15,35 @@ from phist.engine.simd import single
 
 
 class Chunk(NamedTuple):
-    """Some roots of a graph and their places; what lies in memory is named by where it begins."""
+    """Some roots of a graph and their pairs; what lies in the arena is named by where it begins."""
 
     graph: int
-    on_nodes: bool  # whether these are the nodes of a graph, for f_graph, and not the places of roots
+    on_nodes: bool  # whether these are the nodes of a graph, for f_graph, and not the pairs of roots
     n_rows: int
-    n_background: int  # places of the background, ahead of the others
+    n_background: int  # pairs of the background, ahead of the others
     n_roots: int
     n_pairs: int  # with the background
-    starts: int  # (roots + 1): places of each root, counted after the background
+    starts: int  # (roots + 1): pairs of each root, counted after the background
     reach: int  # hops from a root to the last of them
     hops: int  # (roots, reach + 1): how many of them are within no hop, one hop, ..., ``reach`` hops
-    rows: int  # (places of roots): the graph's row each is
-    indptr: int  # the operator between places, where they are balls
-    indices: int  # columns, counted from the root's first place
+    rows: int  # (pairs of roots): the graph's row each is
+    indptr: int  # the operator between pairs, where they are balls
+    indices: int  # columns, counted from the root's first pair
     values: int
     n_entries: int
-    multiplicity: int  # (places): nodes that a place stands for
-    draw_counts: int  # (places): draws that it counts for in the statistics
+    multiplicity: int  # (pairs): nodes that the row of a pair stands for
+    draw_counts: int  # (pairs): draws that it counts for in the statistics
 
 
 @inner
 def hops_of(chunk: Chunk, root: int) -> int:
-    """Where the counts of a root's places begin: those within no hop, one hop, ..."""
+    """Where the counts of a root's pairs begin: those within no hop, one hop, ..."""
     return chunk.hops + root * (chunk.reach + 1)
 
 
 @inner
 def max_entries_of(plan: Plan, graph: int) -> int:
-    """Entries of an operator between places, at most, where every row is among them once; a place's come in fours."""
+    """Entries of an operator between pairs, at most, where every row is among them once; a pair's come in fours."""
     n_rows = plan.row_ptr[graph + 1] - plan.row_ptr[graph]
     entries: int = plan.row_entry_ptr[graph + 1] - plan.row_entry_ptr[graph] + (QUAD - 1) * n_rows
     return entries
@@ -51,7 +51,7 @@ def max_entries_of(plan: Plan, graph: int) -> int:
 
 @inner
 def open_chunk(plan: Plan, graph: int, roots: int, weights: int, n_roots: int, reach: int, max_pairs: int, arena: Arena) -> Chunk:
-    """As many of the roots (rows of the graph, with their draws) as ``most_places`` allows, at least one."""
+    """As many of the roots (rows of the graph, with their draws) as ``max_pairs`` allows, at least one."""
     n_rows = plan.row_ptr[graph + 1] - plan.row_ptr[graph]
     if not plan.by_balls[graph]:
         count = min(n_roots, max(1, max_pairs // n_rows))
@@ -73,14 +73,14 @@ def lay_chunk(
 ) -> Chunk:
     """The first ``n_roots`` of the roots asked for; laid again at the same tops, it is the same chunk.
 
-    What is found place by place lies where it does not depend on how much is found.
+    What is found pair by pair lies where it does not depend on how much is found.
     """
     n_rows = plan.row_ptr[graph + 1] - plan.row_ptr[graph]
-    n_background, room = 0, 0
+    n_background, capacity = 0, 0
     if plan.by_balls[graph]:
-        n_background, room = n_rows, min(n_asked * n_rows, max(max_pairs, n_rows) + n_rows)
+        n_background, capacity = n_rows, min(n_asked * n_rows, max(max_pairs, n_rows) + n_rows)
     starts, hops = take_integers(arena, n_asked + 1), take_integers(arena, n_asked * (reach + 1))
-    rows, indptr, indices = take_integers(arena, room + 1), take_integers(arena, room + 1), take_integers(arena, n_entries)
+    rows, indptr, indices = take_integers(arena, capacity + 1), take_integers(arena, capacity + 1), take_integers(arena, n_entries)
     values = take_floats(arena, n_entries)
     multiplicity, draw_counts = take_floats(arena, n_pairs), take_floats(arena, n_pairs)
     return Chunk(
@@ -116,10 +116,10 @@ def _fill_whole(plan: Plan, chunk: Chunk, weights: int, arena: Arena) -> None:
 
 @inner
 def _find_balls(plan: Plan, chunk: Chunk, roots: int, max_pairs: int, arena: Arena) -> tuple[int, int, int]:
-    """The balls of the chunk's roots and the operators between their places; how many roots, places and entries there are."""
+    """The balls of the chunk's roots and the operators between their pairs; how many roots, pairs and entries there are."""
     integers, count, found, entries = arena.integers, 0, 0, 0
     max_pairs = max(max_pairs, chunk.n_rows)
-    max_entries = (max_pairs // chunk.n_rows + 1) * max_entries_of(plan, chunk.graph)  # a dense core has more than its share
+    max_entries = (max_pairs // chunk.n_rows + 1) * max_entries_of(plan, chunk.graph)  # a dense core has more than the average
     integers[chunk.starts], integers[chunk.indptr] = 0, 0
     while count < chunk.n_roots:
         end = found + _find_ball(plan, chunk, count, integers[roots + count], found, entries, arena)
@@ -132,9 +132,9 @@ def _find_balls(plan: Plan, chunk: Chunk, roots: int, max_pairs: int, arena: Are
 
 @inner
 def _find_ball(plan: Plan, chunk: Chunk, root_number: int, root: int, first: int, entries: int, arena: Arena) -> int:
-    """Rows within reach of ``root``, nearest first, from place ``first`` on; returns their number.
+    """Rows within reach of ``root``, nearest first, from pair ``first`` on; returns their number.
 
-    All neighbours of a row become places when it is looked at, so its entries are known at once; those of the rows on the
+    All neighbours of a row become pairs when it is looked at, so its entries are known at once; those of the rows on the
     rim are looked up in the end. What may be is written and counted only if it is: a processor guesses such things badly.
     """
     floats, integers, position = arena.floats, arena.integers, arena.position
@@ -188,7 +188,7 @@ def _fill_up(chunk: Chunk, pair: int, entries: int, arena: Arena) -> int:
 
 @inner
 def _fill_balls(plan: Plan, chunk: Chunk, weights: int, arena: Arena) -> None:
-    """What every place counts for."""
+    """What every pair counts for."""
     floats, integers, n_rows = arena.floats, arena.integers, chunk.n_rows
     multiplicity, draw_counts = chunk.multiplicity, chunk.draw_counts
     total = single(0.0)

@@ -20,7 +20,7 @@ STRIDE = 16  # numbers from one cell to the next, so that no two share a line of
 # Looks before a thread parks. A look with its pause takes between 10 and 60 ns, by the processor.
 WORKER_LOOKS = 60_000  # some milliseconds: longer than what lies between two rounds
 LEADER_LOOKS = 15_000
-BARRIER_LOOKS = 15_000  # shares may differ by some tenths of a millisecond
+BARRIER_LOOKS = 15_000  # shards may differ by some tenths of a millisecond
 PARKED = 20  # microseconds, after which a parked thread looks again
 ABANDONED = 1 << 62  # in a thread's cell: nobody has to wait for it any more
 

@@ -1,8 +1,8 @@
 """Whitened values into bins and back: the innermost loops.
 
-`squash_places` finds a = tanh((y - mean)·scale) of rows y, `add_places` adds members·κ((a - p_l) / w) of every row to a histogram
-``h[l·width + c]``, and `pull_places` goes the way back, from the slopes of a histogram to those of the whitened values. One after
-the other, because a processor has more to do at once in short loops; and a is kept for the way back.
+`squash_rows` finds a = tanh((y - mean)·scale) of rows y, `add_to_histogram` adds multiplicity·κ((a - p_l) / w) of every row to a
+histogram ``h[l·width + c]``, and `add_to_histogram_backward` takes the gradient of a histogram to that of the whitened values. One
+after the other, because a processor has more to do at once in short loops; and a is kept for the backward pass.
 
 Equidistant gaussians need two exponentials a value, not one a bin: counted from the middle bin,
 κ(u - ρl) = e^(-u²/2) · (e^(ρu))^l · e^(-ρ²l²/2), the last factor is the same for all rows and comes in at the end, and so
@@ -196,10 +196,10 @@ def add_to_histogram_backward(
     grad_rows: int,
     sums: int,
 ) -> None:
-    """Slopes of ``n`` whitened rows to ``y[g]``; their sums, plain and times the rows, are added to those at ``y[sums]``.
+    """Gradients of ``n`` whitened rows to ``y[grad_rows]``; their sums, plain and times the rows, go to ``y[sums]``.
 
     Args:
-        slopes: where those of the histogram begin: (bins, width), then the same times the bin's number.
+        grad_histogram: where the gradient of the histogram begins: (bins, width), then the same times the bin's number.
     """
     never_inline()
     for block in range(0, width, LANES):
@@ -277,7 +277,7 @@ def _add_by_ladder_backward(
     grad_rows: int,
     sums: int,
 ) -> None:
-    """Two rows at a time, as `_climb_ladder` takes them."""
+    """Two rows at a time, as `_add_by_ladder` takes them."""
     total, along = load(y, sums), load(y, sums + width)
     second, last = grad_histogram + bins.number * width, (bins.number - 1) * width
     for row in range(0, n, 2):
@@ -305,7 +305,7 @@ def _add_by_ladder_backward(
 
 @inner
 def _ladder_gradient(bins: Bins, a: Any, value: Any, plain: Any, numbered: Any) -> Any:
-    """From Horner's two sums, over slopes and over slopes times the bin's number, to the slope of the whitened value."""
+    """From Horner's two sums, over gradients of bins and the same times the bin's number, to the gradient of the whitened value."""
     inverse, lowest = single(1.0) / bins.width, single(bins.number // 2) * bins.ratio
     u = (a - bins.centers[bins.number // 2]) * inverse
     return value * inverse * (numbered * bins.ratio - (u + lowest) * plain) * (splat(single(1.0)) - a * a)
@@ -334,7 +334,7 @@ def scale_histogram(bins: Bins, width: int, h: Any, at: int, density: Any) -> No
 
 @inner
 def scale_histogram_backward(bins: Bins, width: int, source: Any, at: int, density: Any, target: Any, to: int) -> None:
-    """Slopes of a histogram as `pull_places` takes them: with the ladder's factors, then times the bin's number."""
+    """The gradient of a histogram as `add_to_histogram_backward` takes it: with the ladder's factors and the bin's number."""
     for number in range(bins.number):
         factor = bins.factors[number] * density
         for block in range(0, width, LANES):
@@ -344,7 +344,7 @@ def scale_histogram_backward(bins: Bins, width: int, source: Any, at: int, densi
 
 @inner
 def append_numbered(bins: Bins, width: int, grad_histogram: Any, at: int) -> None:
-    """Behind the slopes of a histogram the same times the bin's number, which only the ladder needs."""
+    """Behind the gradient of a histogram the same times the bin's number, which only the ladder needs."""
     if bins.kind == LADDER:
         for number in range(bins.number):
             for block in range(0, width, LANES):

@@ -1,4 +1,4 @@
-"""How much memory a batch needs, and how much of it may stay for the backward pass."""
+"""How large the arenas of a pass must be, and how much of it may stay for the backward pass."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ SPARE = 16 * LANES  # for what every allocation is rounded up by
 
 @compiled
 def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, shards: Shards, max_pairs: int, keep: bool) -> Any:
-    """Enough for each share in any step, whatever balls its roots have.
+    """Enough for each shard in any step, whatever balls its roots have.
 
     Floats below ``result[:, KEPT]`` may be kept for the backward pass.
     """
@@ -43,7 +43,7 @@ def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, shards: Shards, m
 def _needs_of_shard(
     shape: Shape, plan: Plan, graphs: Any, draws: Draws, items: Any, max_pairs: int, keep: bool, result: Any
 ) -> int:
-    """What stays in memory from graph to graph; returns the floats that one graph needs besides."""
+    """What stays in the arena from graph to graph; returns the floats that one graph needs besides."""
     width, size, order = shape.widths[-1], shape.bins.number * shape.widths[-1], shape.orders[0]
     embedding = size + shape.moments * width
     strides, max_norm = 0, order * max(LANES, shape.widths[0])
@@ -51,7 +51,7 @@ def _needs_of_shard(
         stride = shape.orders[layer] * shape.widths[layer - 1]
         strides += stride
         max_norm = max(max_norm, stride)
-    lasting = strides + 2 * width  # of a place or node: terms, and responses as they are and squashed
+    lasting = strides + 2 * width  # of a pair or node: terms, and responses as they are and squashed
     per_pair, stride = 2 + order + lasting, order * shape.widths[0]
     always, alone, kept, integers, most_integers = 0, 0, 0, 0, 0
     for item in items:

@@ -51,7 +51,7 @@ class Computation(ABC):
         return float(loss.detach()), int((scores.argmax(1) == labels).sum())
 
     def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
-        """Take the steps of a course; returns the losses of all graphs, added up, and the hits."""
+        """Take all steps; returns the losses of all graphs, added up, and the hits."""
         total, hits = 0.0, 0
         for step, rate in enumerate(steps.rates.tolist()):
             part = steps.part(step, step + 1)

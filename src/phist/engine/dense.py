@@ -1,6 +1,6 @@
 """Products of tall, narrow matrices, in blocks that stay in registers.
 
-A matrix is a flat array and the place where it begins; its width is a multiple of `LANES`. For the shapes of the network
+A matrix is a flat array and the number where it begins; its width is a multiple of `LANES`. For the shapes of the network
 (hundreds of rows, 16 to 48 columns) this is faster than a general library, which would first copy its operands into an
 order of its own.
 """

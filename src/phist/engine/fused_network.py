@@ -1,4 +1,4 @@
-"""The door between the two rooms: a network of `phist.nn`, computed by the engine, with gradients."""
+"""FusedNetwork: a network of `phist.nn`, computed by the engine, with gradients."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,8 +29,8 @@ from phist.nn.sampling import Draws, Views
 
 Array = NDArray[Any]
 PAIRS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
-SPARE_SHARDS = 4  # of every step in training, done by the thread that is ready first
-SPARE_PAYS = 0.5  # rows of a root in a step for each parameter, whose gradient every share has for itself
+SPARE_SHARDS = 4  # of every step in training, done by the worker that is ready first
+SPARE_PAYS = 0.5  # pairs in a step for each parameter, whose gradient every shard has for itself
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
 _NO_DRAWS = Draws(np.zeros(1, np.int64), np.empty(0, np.int32), _NO_FLOATS)
 _NO_TRAINING = Training(no_adamw(), no_statistics(), no_statistics())
@@ -83,7 +83,7 @@ class FusedNetwork:
 
     @torch.no_grad()
     def train(self, plan: Plan, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
-        """Take the steps of a course; returns the losses of all graphs, added up, and the hits."""
+        """Take all steps; returns the losses of all graphs, added up, and the hits."""
         total, hits = 0.0, 0
         if self._adamw is None or not self._adamw.is_of(optimizer):
             self._adamw = AdamWState(optimizer, self.parameters)
@@ -126,7 +126,7 @@ class FusedNetwork:
         self._arenas.clear()
 
     def borrow_arenas(self, sizes: Array) -> list[Arena]:
-        """Memory for each thread, with room for as many floats, integers, doubles and positions as ``sizes`` says."""
+        """An arena for each worker, with space for as many floats, integers, doubles and positions as ``sizes`` says."""
         found = self._arenas.pop() if self._arenas else []
         result = []
         for number, size in enumerate(sizes[:, :KEPT].tolist()):
@@ -138,7 +138,7 @@ class FusedNetwork:
         return result
 
     def return_arenas(self, arena: list[Arena]) -> None:
-        """Let another pass use it."""
+        """Let another pass use them."""
         self._arenas.append(arena)
 
 
@@ -173,7 +173,7 @@ class _Pass:
         return self.fused.node_statistics.to_torch(self.work.node_embeddings, self.network.node_standardizer)
 
     def embed_graphs(self, keep: bool) -> Array:
-        """Standardised embeddings of the graphs in torch's order; ``keep`` what the way back needs."""
+        """Standardised embeddings of the graphs in torch's order; ``keep`` what the backward pass needs."""
         first = self.initialise_statistics()
         self._begin(keep)
         self._run(FORWARD)
@@ -193,7 +193,10 @@ class _Pass:
     def backward(self, gradient: Array) -> list[Tensor]:
         """Gradients of the parameters, given that of the embeddings."""
         if not self.arenas:
-            raise RuntimeError("this pass was walked back before, and its memory is in other hands; compute the embeddings again")
+            raise RuntimeError(
+                "the backward pass of these embeddings was run before, and its arenas are in use elsewhere; "
+                "compute the embeddings again"
+            )
         grad_embeddings = self.fused.graph_statistics.from_torch(gradient, self.network.graph_standardizer)
         self.work = self.work._replace(grad_graph_embeddings=grad_embeddings)
         self._run(BACKWARD)
@@ -301,7 +304,7 @@ class _Pass:
         return np.concatenate([[counts.sum()], counts @ away, counts @ away**2])[None]
 
     def _update_statistics(self, first: tuple[bool, bool]) -> None:
-        """From this pass, unless they have learnt from it already."""
+        """From this pass, unless it has updated them already."""
         if not first[0]:
             self.fused.node_statistics.update(self.work.moments, update_from_moments)
         if not first[1]:

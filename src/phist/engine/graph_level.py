@@ -1,6 +1,6 @@
-"""f_graph on one graph: the drawn embeddings to a histogram, and the way back.
+"""f_graph on one graph: the drawn embeddings to a histogram, and backward.
 
-The wide embeddings are multiplied by the weights first, for all distinct roots of a share at once; here the narrow
+The wide embeddings are multiplied by the weights first, for all distinct roots of a shard at once; here the narrow
 products are put on the drawn nodes and propagated.
 """
 
@@ -19,7 +19,7 @@ from phist.engine.whitening import add_moments, append_moments, append_moments_b
 
 
 class Drawn(NamedTuple):
-    """The nodes drawn from a graph, and the products of their embeddings, named by where they begin in memory."""
+    """The nodes drawn from a graph, and the products of their embeddings, named by where they begin in the arena."""
 
     graph: int
     begin: int  # in the batch's draws
@@ -30,7 +30,7 @@ class Drawn(NamedTuple):
 
 
 class GraphResponses(NamedTuple):
-    """What f_graph computes of a graph and needs on the way back; where each begins."""
+    """What f_graph computes of a graph and needs in the backward pass; where each begins."""
 
     x: int
     y: int
@@ -133,7 +133,7 @@ def embed_graph_backward(
     grad_at: int,
     arena: Arena,
 ) -> None:
-    """Adds to the gradient of f_graph's parameters but the first matrix; the products are replaced by their slopes."""
+    """Adds to the gradient of f_graph's parameters but the first matrix; the products are replaced by their gradients."""
     floats, mark = arena.floats, arena.tops[0]
     order, width, last = shape.orders[0], shape.widths[0], shape.widths[-1]
     stride = order * width

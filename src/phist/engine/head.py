@@ -22,9 +22,9 @@ def head_backward(
     gradient: Any,
     arena: Arena,
 ) -> Any:
-    """Weighted cross entropy of the graph whose histogram begins at ``at``, and whether it is a hit.
+    """Weighted cross entropy of the graph whose embedding begins at ``at``, and whether it is a hit.
 
-    Adds to the head's gradient; the slopes of the histogram go to ``slopes[at]``.
+    Adds to the head's gradient; the gradient of the embedding goes to ``grad_graph_embeddings[at]``.
     """
     floats, mark, size = arena.floats, arena.tops[0], len(standardizer.shift)
     embedding, lanes = take_floats(arena, size), take_floats(arena, LANES)
@@ -62,7 +62,7 @@ def head_backward(
 
 @inner
 def _dot(a: Any, a_at: int, b: Any, b_at: int, size: int, lanes: int) -> float:
-    """The inner product, the sixteen lanes added up in double precision; ``lanes`` is room for them in ``b``."""
+    """The inner product, the sixteen lanes added up in double precision; ``lanes`` is where they may be put in ``b``."""
     total = splat(single(0.0))
     for block in range(0, size, LANES):
         total = fma(load(a, a_at + block), load(b, b_at + block), total)

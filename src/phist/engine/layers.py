@@ -1,7 +1,7 @@
-"""The convolutions of a level on the places of a chunk, upwards and downwards.
+"""The convolutions of a level on the pairs of a chunk, forward and backward.
 
-Places come in blocks that share an operator: the background and each root's ball, or one block a root, or the nodes of
-a graph. A place of a ball is held as the difference to its row of the background, which is exactly zero out of reach.
+Pairs come in blocks that have one operator: the background and each root's ball, or one block a root, or the nodes of
+a graph. A pair of a ball is held as the difference to its row of the background, which is exactly zero out of reach.
 """
 
 from typing import Any
@@ -17,13 +17,13 @@ from phist.engine.recursion import ball_terms, ball_terms_backward, chebyshev_te
 from phist.engine.shape import Shape, Weights
 from phist.engine.simd import LANES, broadcast, elu, load, single, splat, store, where_positive
 
-SEGMENT = 64  # slopes summed up before the sum is added to others: of many that nearly cancel, few digits are lost
+SEGMENT = 64  # gradients summed up before the sum is added to others: of many that nearly cancel, few digits are lost
 FORWARD, BACKWARD = (np.int64(number) for number in range(2))  # typed, or the compiler would make two functions of everything
 
 
 @inner
 def terms_on_rows(plan: Plan, graph: int, x: Any, at: int, order: int, width: int, backward: np.int64) -> None:
-    """`grow_terms`, or `fold_terms` where ``back``, on the rows of a graph."""
+    """`chebyshev_terms`, or its backward form where ``backward``, on the rows of a graph."""
     n = plan.row_ptr[graph + 1] - plan.row_ptr[graph]
     first, entry = plan.row_ptr[graph] + graph, plan.row_entry_ptr[graph]
     if backward:
@@ -86,7 +86,7 @@ def convolve(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, z: int, x
 
 @inner
 def _activate(chunk: Chunk, hop: int, z: int, width: int, x: int, stride: int, arena: Arena) -> None:
-    """ELU of every place, less the background's, into the first block of the next layer's terms."""
+    """ELU of every pair, less the background's, into the first block of the next layer's terms."""
     floats, integers, n_background = arena.floats, arena.integers, chunk.n_background
     for pair in range(n_background if n_background else chunk.n_pairs):
         for block in range(0, width, LANES):
@@ -108,7 +108,7 @@ def _activate(chunk: Chunk, hop: int, z: int, width: int, x: int, stride: int, a
 
 @inner
 def _add_background(chunk: Chunk, z: int, width: int, bias: Any, bias_at: int, arena: Arena) -> None:
-    """From differences to values: add the bias to the background, and the background to the places above it."""
+    """From differences to values: add the bias to the background, and the background to the pairs of balls."""
     floats, integers, n_background = arena.floats, arena.integers, chunk.n_background
     for block in range(0, width, LANES):
         constant = load(bias, bias_at + block)
@@ -125,7 +125,7 @@ def _add_background(chunk: Chunk, z: int, width: int, bias: Any, bias_at: int, a
 def convolve_backward(
     shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Chunk, x: int, grad_y: int, arena: Arena
 ) -> None:
-    """From the slopes g of the last layer's responses to those of the first layer's, in place; adds to the gradient."""
+    """From the gradient of the last layer's responses to that of the first layer's, in place; adds to that of the parameters."""
     floats, mark, hop = arena.floats, arena.tops[0], 0
     for layer in range(1, len(shape.orders)):
         x += chunk.n_pairs * shape.orders[layer] * shape.widths[layer - 1]
@@ -153,7 +153,7 @@ def convolve_backward(
 
 @inner
 def _add_background_backward(chunk: Chunk, grad_y: int, width: int, arena: Arena) -> None:
-    """The adjoint of adding the background."""
+    """The gradient of a pair is one of its row of the background too."""
     floats, integers = arena.floats, arena.integers
     if chunk.n_background:
         for pair in range(chunk.n_pairs - chunk.n_background):
@@ -164,7 +164,7 @@ def _add_background_backward(chunk: Chunk, grad_y: int, width: int, arena: Arena
 
 @inner
 def _bias_backward(plan: Plan, chunk: Chunk, grad_y: int, width: int, gradient: Any, bias: int, arena: Arena) -> None:
-    """From slopes of one node of a place to the sum over its nodes; adds to the bias's gradient."""
+    """From the gradient of one node of a pair to the sum over its nodes; adds to the bias's gradient."""
     floats, all_alone = arena.floats, chunk.on_nodes or plan.node_ptr[chunk.graph + 1] - plan.node_ptr[chunk.graph] == chunk.n_rows
     n_biased = chunk.n_background if chunk.n_background else chunk.n_pairs  # the others are differences, without a bias
     for block in range(0, width, LANES):
@@ -180,7 +180,7 @@ def _bias_backward(plan: Plan, chunk: Chunk, grad_y: int, width: int, gradient: 
 
 @inner
 def _activate_backward(chunk: Chunk, hop: int, x: int, grad_terms: int, stride: int, width: int, grad_y: int, arena: Arena) -> None:
-    """Back through the activation, whose value is the place's first term plus the background's."""
+    """Through the activation, whose value is the pair's first term plus the background's."""
     floats, integers, n_background = arena.floats, arena.integers, chunk.n_background
     one, zero = splat(single(1.0)), splat(single(0.0))
     if n_background:

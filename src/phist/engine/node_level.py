@@ -1,4 +1,4 @@
-"""f_node on a chunk of a graph's roots: responses, histograms, and the way back."""
+"""f_node on a chunk of a graph's roots: responses and histograms, forward and backward."""
 
 from typing import Any, NamedTuple
 
@@ -17,12 +17,12 @@ ROWS_AT_ONCE = 1024  # rows of the background whose histograms are held at a tim
 
 
 class Responses(NamedTuple):
-    """What f_node computes of a chunk and needs on the way back; where each begins."""
+    """What f_node computes of a chunk and needs in the backward pass; where each begins."""
 
-    u: int  # (places of roots, order): terms of the impulses
+    u: int  # (pairs of roots, order): terms of the impulses
     x: int  # terms of every further layer
-    y: int  # (places, width): what the last layer responds
-    squashed: int  # (places, width): the same, whitened and between -1 and 1
+    y: int  # (pairs, width): what the last layer responds
+    squashed: int  # (pairs, width): the same, whitened and between -1 and 1
 
 
 @inner
@@ -150,10 +150,10 @@ def _embed_background(shape: Shape, chunk: Chunk, squashed: int, embeddings: int
 def embed_backward(
     shape: Shape, chunk: Chunk, responses: Responses, whitening: int, grad_histograms: int, grad_y: int, sums: int, arena: Arena
 ) -> None:
-    """Slopes of the whitened responses from those of the histograms; their sums are added to ``doubles[sums]``.
+    """The gradient of the whitened responses from that of the histograms; their sums are added to ``doubles[sums]``.
 
     Args:
-        slopes: for each root those of its histogram, then the same times the bin's number.
+        grad_histograms: for each root that of its histogram, then the same times the bin's number.
         sums: plain and times the response, for all roots or for each.
     """
     bins, width, floats, integers, since = shape.bins, shape.widths[-1], arena.floats, arena.integers, begin_phase(arena)
@@ -191,7 +191,7 @@ def embed_backward(
 def _embed_background_backward(
     shape: Shape, chunk: Chunk, responses: Responses, whitening: int, grad_histograms: int, grad_y: int, sums: int, arena: Arena
 ) -> None:
-    """A row of the background has the slopes of all roots but those that reach it."""
+    """A row of the background has the gradient of all roots but those that reach it."""
     bins, width, floats, integers = shape.bins, shape.widths[-1], arena.floats, arena.integers
     size, mark = bins.number * width, arena.tops[0]
     total, numbered = take_floats(arena, size), take_floats(arena, 2 * size)
@@ -232,7 +232,7 @@ def _embed_background_backward(
 def respond_backward(
     shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Chunk, responses: Responses, grad_y: int, arena: Arena
 ) -> None:
-    """From the slopes of the last responses to the gradient of f_node's parameters."""
+    """From the gradient of the last responses to that of f_node's parameters."""
     width, n_background = shape.widths[0], chunk.n_background
     convolve_backward(shape, weights, gradient, plan, chunk, responses.x, grad_y, arena)
     since = begin_phase(arena)

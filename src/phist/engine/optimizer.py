@@ -1,6 +1,6 @@
 """AdamW in compiled code: clipping and the step, each thread on its part of the parameters.
 
-The state stays that of a `torch.optim.AdamW`, for checkpoints to find: it is read before a course of steps and written after it.
+The state stays that of a `torch.optim.AdamW`, for checkpoints to find: it is read before the steps and written after them.
 """
 
 import math
@@ -112,7 +112,7 @@ def _part_of(size: int, number: int, threads: int) -> Any:
 
 @inner
 def sum_gradients(gradients: Any, arrays: AdamWArrays, number: int, threads: int) -> None:
-    """The sum of every share's gradients, for this thread's part of the numbers."""
+    """The sum of every shard's gradients, for this worker's part of the numbers."""
     begin, end = _part_of(len(arrays.mask), number, threads)
     squares = splat(single(0.0))
     for at in range(begin, end, LANES):

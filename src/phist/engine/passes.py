@@ -1,8 +1,8 @@
 """Forward and backward over some graphs of a batch, on one thread.
 
 f_node graph by graph, each in cache from beginning to end; then the one wide product, for all roots at once; then f_graph
-graph by graph. The way back takes the same steps in reverse. The head stands between the two: no graph's loss waits for
-another graph, so a thread goes all the way there and back without meeting the others.
+graph by graph. The backward pass takes the same steps in reverse. The head stands between the two: no graph's loss waits for
+another graph, so a worker computes both passes without waiting for the others.
 """
 
 from typing import Any, NamedTuple
@@ -37,31 +37,31 @@ from phist.nn.sampling import Draws
 
 
 class Work(NamedTuple):
-    """What the threads read and fill in a pass over a batch, or in several with a step of training after each."""
+    """What workers read and fill in passes over work items, each a graph with its draws; in training, a step follows every pass."""
 
     graphs: Any  # (graphs): by their numbers in the plan
     draws: Draws
     targets: Any  # (graphs): their classes, for the head
     weights: Any  # (graphs): what each counts for in the loss, those of a step together 1
     shards: Shards
-    taken: Any  # (steps): spare shares that some thread has taken
-    keep_below: Any  # (shares): responses that end below so many floats stay for the way back; below 0 nothing stays
+    taken: Any  # (steps): spare shards that some worker has taken
+    keep_below: Any  # (shards): responses that end below so many floats stay for the backward pass; below 0 nothing stays
     states: Any  # (graphs, STATES)
-    root_embeddings: Any  # (shares): where those of its roots begin in a thread's memory
+    root_embeddings: Any  # (shards): where those of its roots begin in a worker's arena
     node_embeddings: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
-    views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no way back
+    views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no backward pass
     n_views: int  # 0 where it sees them all once
     graph_embeddings: Any  # (graphs · (bins + moments) · width): those of f_graph, its moments, those of f_node
     grad_graph_embeddings: Any  # likewise
-    moments: Any  # (shares, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
+    moments: Any  # (shards, 1 + 2 · bins · width): draws, sums and sums of squares of drawn embeddings less the shift
     losses: Any  # (graphs): what each adds to the loss of its step
     hits: Any  # (graphs)
-    gradients: Any  # (shares, parameters with padding, without transposes)
+    gradients: Any  # (shards, parameters with padding, without transposes)
 
 
 @inner
 def heads_backward(items: Any, shard: int, network: Network, work: Work, arena: Arena) -> None:
-    """Losses of some graphs, their slopes and the gradient of the head, which begins with them."""
+    """Losses of some graphs, the gradients of their embeddings and that of the head."""
     size, gradient = len(network.graph_standardizer.shift), work.gradients[shard]
     for item in items:
         loss, is_hit = head_backward(
@@ -222,7 +222,7 @@ def _drawn(item: int, work: Work, products: int, stride: int) -> Drawn:
 
 @inner
 def backward(items: Any, shard: int, plan: Plan, network: Network, work: Work, max_pairs: int, arena: Arena) -> None:
-    """Add the gradients of the parameters, given the slopes of the graphs' histograms and moments."""
+    """Add the gradients of the parameters, given those of the graphs' embeddings."""
     graphs, draws, states, grad_graph_embeddings = work.graphs, work.draws, work.states, work.grad_graph_embeddings
     embeddings, gradient = work.root_embeddings[shard], work.gradients[shard]
     shape, weights, floats = network.shape, network.graph, arena.floats

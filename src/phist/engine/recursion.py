@@ -10,7 +10,7 @@ from phist.engine.dense import fill
 from phist.engine.jit import inner, never_inline
 from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
 
-QUAD = 4  # entries of a row between places come in fours: its end is no surprise to the processor then
+QUAD = 4  # entries of a row between pairs come in fours: its end is no surprise to the processor then
 
 
 @inner
@@ -63,7 +63,7 @@ def chebyshev_terms(
 def ball_terms(
     x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int, n: int
 ) -> None:
-    """`grow_terms` on a ball of ``n`` rows, where only the first ``integers[reached + k]`` can have a T_k that is not zero."""
+    """`chebyshev_terms` on a ball of ``n`` rows, where only the first ``integers[reached + k]`` can have a T_k that is not zero."""
     never_inline()
     for k in range(1, order):
         within = integers[reached + k]
@@ -92,7 +92,7 @@ def _next_term_backward(
 def chebyshev_terms_backward(
     x: Any, at: int, n: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any, value: int
 ) -> None:
-    """The adjoint of `grow_terms`, and Clenshaw's sum: a row's first block becomes the sum of T_k of its k-th blocks."""
+    """The adjoint of `chebyshev_terms`, and Clenshaw's sum: a row's first block becomes the sum of T_k of its k-th blocks."""
     never_inline()
     for k in range(order - 1, 0, -1):
         _next_term_backward(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
@@ -102,7 +102,7 @@ def chebyshev_terms_backward(
 def ball_terms_backward(
     x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int
 ) -> None:
-    """The adjoint of `grow_within`; first blocks of rows past ``integers[reached]`` are left as they are."""
+    """The adjoint of `ball_terms`; first blocks of rows past ``integers[reached]`` are left as they are."""
     never_inline()
     for k in range(order - 1, 0, -1):
         _next_term_backward(x, at, integers[reached + k - 1], k, order, width, integers, first, integers, entry, x, value, True)

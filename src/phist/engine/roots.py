@@ -1,4 +1,4 @@
-"""f_node on the distinct roots of one graph, all at once or in turns as memory allows, and the way back."""
+"""f_node on the distinct roots of one graph, all at once or in turns as memory allows, forward and backward."""
 
 from typing import Any, NamedTuple
 
@@ -76,7 +76,7 @@ def _open_chunk(
 def embed_roots(
     network: Network, plan: Plan, graph: int, distinct: DistinctRoots, n_roots: int, embeddings: int, max_pairs: int, arena: Arena
 ) -> Chunk:
-    """f_node: embeddings of the distinct roots. Returns the last chunk; a single one stays in memory with its responses."""
+    """f_node: embeddings of the distinct roots. Returns the last chunk; a single one stays in the arena with its responses."""
     shape = network.shape
     width, n_nodes = shape.widths[-1], plan.node_ptr[graph + 1] - plan.node_ptr[graph]
     size, moments = shape.bins.number * width, 1 + 2 * width
@@ -113,7 +113,7 @@ def embed_roots(
 
 @inner
 def _add_moments(shape: Shape, chunk: Chunk, y: int, moments: int, arena: Arena) -> None:
-    """Statistics of the responses, over all places or root by root."""
+    """Statistics of the responses, over all pairs or root by root."""
     floats, doubles, width, mark = arena.floats, arena.doubles, shape.widths[-1], arena.tops[0]
     lanes = take_floats(arena, LANES)
     if shape.joint:
@@ -123,7 +123,7 @@ def _add_moments(shape: Shape, chunk: Chunk, y: int, moments: int, arena: Arena)
         for root in range(chunk.n_roots):
             to, at = moments + root * (1 + 2 * width), root * n
             add_moments(floats, y + at * width, n, width, chunk.multiplicity + at, chunk.draw_counts + at, doubles, to, lanes)
-            for c in range(2 * LANES):  # what was put behind one root's moments lies in the next one's place
+            for c in range(2 * LANES):  # what was put behind one root's moments lies where the next one's are
                 doubles[to + 1 + 2 * width + c] = 0.0
     arena.tops[0] = mark
 
@@ -165,7 +165,7 @@ def embed_roots_backward(
     """f_node's part of the backward pass for one graph.
 
     Args:
-        toward: slopes of its roots' standardised embeddings.
+        grad_embeddings: of its roots' standardised embeddings.
         grad_moments: those of f_node's moments, from ``grad_at`` on.
     """
     shape, floats, n_roots = network.shape, arena.floats, state[ROOTS]
@@ -205,7 +205,7 @@ def _backward_at_once(
     n_nodes: int,
     arena: Arena,
 ) -> None:
-    """From responses that are in memory."""
+    """From responses that are in the arena."""
     shape = network.shape
     grad_y, begin = take_floats(arena, chunk.n_pairs * shape.widest), chunk.n_roots - chunk.n_roots  # a zero that is no literal
     embed_backward(shape, chunk, responses, distinct.whitening, grad_histograms, grad_y, begin, arena)
@@ -226,7 +226,7 @@ def _backward_in_turns(
     n_nodes: int,
     arena: Arena,
 ) -> None:
-    """Chunk by chunk, computing responses again: once for what the statistics hand back, once to learn."""
+    """Chunk by chunk, computing responses again: once for the gradients of mean and variance, once for those of the parameters."""
     shape = network.shape
     width, size = shape.widths[-1], shape.bins.number * shape.widths[-1]
     mark, integers = arena.tops[0], arena.tops[1]
@@ -261,7 +261,7 @@ def _backward_in_turns(
 def _node_moments_backward(
     shape: Shape, distinct: DistinctRoots, n_roots: int, grad_moments: Any, grad_at: int, arena: Arena
 ) -> None:
-    """What mean and variance hand back begins with the gradient of the moments that the head sees."""
+    """The gradients of mean and variance begin with that of the moments that the head sees."""
     sets, width = 1 if shape.joint else n_roots, shape.widths[-1]
     for c in range(sets * 4 * width):
         arena.doubles[c] = 0.0
@@ -278,7 +278,7 @@ def _node_moments_backward(
 def _whiten_backward(
     shape: Shape, chunk: Chunk, distinct: DistinctRoots, begin: int, n_roots: int, y: int, n_nodes: int, grad_y: int, arena: Arena
 ) -> None:
-    """Slopes of the responses, with what mean and variance hand back."""
+    """The gradient of the responses, through mean and variance too."""
     floats, width, mark = arena.floats, shape.widths[-1], arena.tops[0]
     part = take_floats(arena, 2 * width)
     if shape.joint:

@@ -15,7 +15,7 @@ MOMENTS = 4  # mean and standard deviation of f_graph's responses, then of f_nod
 
 
 class Shape(NamedTuple):
-    """What both levels share; widths are padded to whole vectors."""
+    """What both levels have in common; widths are padded to whole vectors."""
 
     orders: Array  # (layers)
     widths: Array  # (layers)

@@ -24,21 +24,21 @@ class RunningStatistics(NamedTuple):
 
     mean: Array
     variance: Array
-    updates: Array  # (1): batches they have learnt from
+    updates: Array  # (1): batches they were updated from
     momentum: float
     epsilon: float
     columns: Array  # where each of them stands in the engine
-    first_step: int  # that they learn from
+    first_step: int  # that updates them
 
 
 def no_statistics() -> RunningStatistics:
-    """What nothing is learnt from."""
+    """Statistics that nothing updates."""
     nothing = np.empty(0, np.float32)
     return RunningStatistics(nothing, nothing, np.zeros(1, np.int64), 1.0, 0.0, np.empty(0, np.int64), NEVER)
 
 
 class Statistics:
-    """Running statistics of a `RunningStandardizer`, read and moved in place; without one, zeros and ones.
+    """Running statistics of a `RunningStandardizer`, read and updated in place; without one, zeros and ones.
 
     Args:
         columns: where each column of an embedding stands in the engine.
@@ -51,7 +51,7 @@ class Statistics:
         self._views = FlatViews()
 
     def standardizer(self) -> Standardizer:
-        """What is subtracted and multiplied with as it is now; a pass keeps its own for the way back."""
+        """What is subtracted and multiplied with as it is now; a pass keeps its own for the backward pass."""
         both = Standardizer(np.zeros(self.size, np.float32), np.ones(self.size, np.float32))
         if self.module is not None:
             mean, variance, _ = self.arrays()
@@ -71,11 +71,11 @@ class Statistics:
 
     @property
     def is_first(self) -> bool:
-        """Whether the batch at hand is the first they learn from."""
+        """Whether the batch at hand is the first to update them."""
         return self.module is not None and self.module.training and self.arrays()[2][0] == 0
 
     def update(self, numbers: Array, update: Callable[..., None]) -> None:
-        """From a batch, if they are learnt: `learn_nodes` from every thread's moments or `learn_graphs` from embeddings."""
+        """From a batch, in training: by `update_from_moments` of every shard or `update_from_embeddings` of graphs."""
         if self.module is not None and self.module.training:
             mean, variance, updates = self.arrays()
             updates += 1
@@ -83,7 +83,7 @@ class Statistics:
             update(numbers, self.columns, self.size, step, mean, variance)
 
     def running(self, first_step: int) -> RunningStatistics:
-        """For steps of training of which the ``first_step`` is the first to learn from."""
+        """For steps of training of which the ``first_step`` is the first to update them."""
         if self.module is None or not self.module.training:
             return no_statistics()
         mean, variance, updates = self.arrays()
@@ -99,7 +99,7 @@ class Statistics:
 
 @inner
 def next_step_size(running: RunningStatistics) -> float:
-    """Count another batch; what share of the statistics it makes, as in `RunningStandardizer.next_step`."""
+    """Count another batch; by how much it moves the statistics, as in `RunningStandardizer.next_step`."""
     running.updates[0] += 1
     shard: float = max(running.momentum, 1 / running.updates[0])
     return shard

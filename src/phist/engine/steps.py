@@ -1,4 +1,4 @@
-"""A course of training: graphs in the order they are taken, and the steps they are taken in."""
+"""Steps of training: graphs in the order they are taken, and the steps they are taken in."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

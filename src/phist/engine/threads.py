@@ -16,16 +16,16 @@ from phist.engine.barrier import ABANDONED, abandon, make_cells, publish, reset_
 from phist.engine.jit import compiled
 
 PAUSE = 5e-5  # seconds between looks at workers that take longer
-SPARE_SIZE = 0.04  # part of a step's cost in a spare share: threads end about so much apart
+SPARE_SIZE = 0.04  # part of a step's cost in a spare shard: workers end about so much apart
 PAIRS_A_THREAD = 500  # in a step, some tenths of a millisecond: for less, waiting for each other takes what a thread gains
 PATIENCE = 1.0  # seconds that the end of the program waits for workers to park
 
 
 class Shards(NamedTuple):
-    """What is to be done, step by step: a share for each thread, and small ones behind them for whoever is done first."""
+    """What is to be done, step by step: a shard for each worker, and small ones behind them for whoever is done first."""
 
-    order: Any  # positions: step after step, and in a step those of each share together
-    ptr: Any  # (steps, shares + 1)
+    order: Any  # positions: step after step, and in a step those of each shard together
+    ptr: Any  # (steps, shards + 1)
 
 
 _workers: weakref.WeakSet["_Worker"] = weakref.WeakSet()  # of this process
@@ -52,7 +52,7 @@ class Team:
         weakref.finalize(self, _dismiss, self._workers, os.getpid()).atexit = False  # at the end of the program they park
 
     def run(self, task: Callable[[int], None]) -> None:
-        """``work(0)`` here, and for each worker beside it; ``work`` ends with `begin_round` and `end_round` in compiled code."""
+        """``task(0)`` here, and for each worker beside it; ``task`` ends with `begin_round` and `end_round` in compiled code."""
         self.round += 1
         reset_barriers(self.cells)
         for worker in self._workers:
@@ -69,7 +69,7 @@ class Team:
             raise error
 
     def _wait(self) -> list[BaseException]:
-        """Until all workers have done their shares; what went wrong in them."""
+        """Until all workers have done their work; what went wrong in them."""
         while not workers_done(self.cells, self.round):
             time.sleep(PAUSE)
         return [error for worker in self._workers if (error := worker.let_go()) is not None]
@@ -96,7 +96,7 @@ def _park_workers() -> None:
 
 
 class _Worker:
-    """A thread that does its share of every round; between rounds it spins for the next, and soon parks."""
+    """A thread that does its part of every round; between rounds it spins for the next, and soon parks."""
 
     def __init__(self, team: Team, number: int) -> None:
         self.error: BaseException | None = None
@@ -125,7 +125,7 @@ class _Worker:
         return self._is_parked
 
     def end(self) -> None:
-        """Have its thread end, now or when it has done its share."""
+        """Have its thread end, now or when it has done its work."""
         self._has_ended = True
         self._wake.put(None)
 
@@ -152,7 +152,7 @@ class _Worker:
 
 
 def run_workers(task: Callable[[int, Any, int], None], count: int) -> None:
-    """``work(number, cells, round)`` for each of ``count`` threads, this one among them."""
+    """``task(number, cells, round)`` for each of ``count`` threads, this one among them."""
     teams: dict[int, Team] = _own.__dict__.setdefault("teams", {})
     if count not in teams:
         teams[count] = Team(count)
@@ -166,10 +166,10 @@ def threads_worth(cost: NDArray[np.int64], n_steps: int, threads: int) -> int:
 
 
 def make_shards(cost: NDArray[np.int64], ptr: NDArray[np.int64], threads: int, spare: int) -> Shards:
-    """In every step the costly first, always to the share that is the least full then; ``steps`` are where steps begin and end.
+    """In every step the costly first, always to the shard that is the least full then; ``ptr`` says where steps begin and end.
 
     Args:
-        spare: shares besides those of the threads, where there are several.
+        spare: shards besides those of the workers, where there are several.
     """
     lengths = np.diff(ptr)
     count = min(threads, int(lengths.max(initial=1)))
@@ -185,7 +185,7 @@ def make_shards(cost: NDArray[np.int64], ptr: NDArray[np.int64], threads: int, s
 
 @compiled
 def _fill_shards(ptr: Any, by_cost: Any, cost: Any, sizes: Any, shards: Any, loads: Any, shard: Any) -> None:
-    """``loads`` and ``share`` are room: what each share has got and how often, and the share of each graph."""
+    """``loads`` and ``shard`` are scratch: what each shard has got and how often, and the shard of each graph."""
     for step in range(len(ptr) - 1):
         begin, end = ptr[step], ptr[step + 1]
         for number in range(len(sizes)):

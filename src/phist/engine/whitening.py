@@ -84,7 +84,7 @@ def finish_moments(doubles: Any, at: int, width: int, epsilon: float, f: Any, wh
 
 @inner
 def append_moments(f: Any, whitening: int, width: int, fraction: Any, result: Any, to: int) -> None:
-    """Add what rows are whitened with, their mean and then their standard deviation, times ``share``, to ``result[to]``."""
+    """Add what rows are whitened with, their mean and then their standard deviation, times ``fraction``, to ``result[to]``."""
     for block in range(0, width, LANES):
         mean, deviation = load(f, whitening + block), splat(single(1.0)) / load(f, whitening + width + block)
         store(result, to + block, fma(mean, splat(fraction), load(result, to + block)))
@@ -93,10 +93,10 @@ def append_moments(f: Any, whitening: int, width: int, fraction: Any, result: An
 
 @inner
 def append_moments_backward(f: Any, whitening: int, width: int, fraction: Any, grad: Any, at: int, sums: Any, to: int) -> None:
-    """Sums for `pull_whitening` that begin with the gradient of what `add_removed` has added.
+    """Sums for `whiten_backward` that begin with the gradient of what `append_moments` has added.
 
-    A row x = (y - mean)/deviation moves the mean by its part of dy and the deviation by its part of x·dy: just what the sums
-    stand for, but that those are subtracted, and divided by the deviation.
+    A row x = (y - mean)/σ moves the mean by its part of dy and σ, the standard deviation, by its part of x·dy: just what the sums
+    stand for, but that those are subtracted, and divided by σ.
     """
     for c in range(width):
         factor = fraction / f[whitening + width + c]
@@ -108,7 +108,7 @@ def append_moments_backward(f: Any, whitening: int, width: int, fraction: Any, g
 def whiten_backward(
     f: Any, y: int, n: int, width: int, whitening: int, draw_counts: int, inverse: Any, sums: int, grad_y: int
 ) -> None:
-    """From slopes of whitened rows to slopes of the rows: what mean and scale hand back comes in."""
+    """From the gradient of whitened rows to that of the rows, through mean and scale too."""
     for block in range(0, width, LANES):
         mean, scale = load(f, whitening + block), load(f, whitening + width + block)
         total, along = load(f, sums + block), load(f, sums + width + block)

@@ -1,4 +1,4 @@
-"""What a thread is called for: its graphs of a pass, or of many steps of training with nothing of Python in between.
+"""What a worker runs: its work items of a pass, or of many steps of training with nothing of Python in between.
 
 Most of the engine's code is compiled here, and once.
 """
@@ -22,7 +22,7 @@ from phist.engine.statistics import (
     update_from_moments,
 )
 
-FORWARD, BACKWARD, LEARN, TRAIN = range(4)  # LEARN is all the way there and back, and TRAIN steps on after it
+FORWARD, BACKWARD, LEARN, TRAIN = range(4)  # LEARN is both passes, and TRAIN has a step of the optimiser after them
 PAIRS_IN_CACHE = 1 << 11  # a few hundred bytes each
 
 
@@ -47,7 +47,7 @@ def run_worker(
     max_pairs: int,
     arena: Arena,
 ) -> None:
-    """What thread ``number`` does, forward, backward or both, step after step: its own share, then spare ones, while there are."""
+    """What worker ``number`` does, forward, backward or both, step after step: its own shard, then spare ones, while there are."""
     begin_round(cells, number, this_round)
     n_threads, n_shards = n_threads_of(cells), len(work.moments)
     for step in range(len(work.shards.ptr)):
@@ -69,7 +69,7 @@ def run_worker(
 
 @inner
 def _next_end(items: Any, begin: int, plan: Plan, work: Work) -> int:
-    """As many graphs as stay in the cache all the way there and back, at least one."""
+    """As many graphs as stay in the cache through both passes, at least one."""
     pairs, end = 0, begin
     while end < len(items) and pairs < PAIRS_IN_CACHE:
         graph, n_draws = work.graphs[items[end]], work.draws.ptr[items[end] + 1] - work.draws.ptr[items[end]]
