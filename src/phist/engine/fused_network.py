@@ -18,10 +18,10 @@ from phist.engine.plan import Plan, make_plan
 from phist.engine.roots import STATES
 from phist.engine.shape import Network, columns_of, shape_of
 from phist.engine.statistics import Statistics, no_statistics, update_from_embeddings, update_from_moments
-from phist.engine.steps import Steps, weight_fractions
+from phist.engine.steps import Steps
 from phist.engine.threads import make_shards, run_workers, threads_worth
 from phist.engine.torch_threads import MAX_THREADS, thread_budget, workers_for
-from phist.engine.worker import BACKWARD, FORWARD, LEARN, TRAIN, Training, run_worker
+from phist.engine.worker import BACKWARD, FORWARD, TRAIN, Training, run_worker
 from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
@@ -73,13 +73,6 @@ class FusedNetwork:
     def mean_embeddings(self, plan: Plan, graphs: Array, views: Views) -> Tensor:
         """The mean of e_G over several draws, their roots embedded once."""
         return torch.from_numpy(_Pass(self, plan, graphs, views.roots).embed_views(views.draws))
-
-    @torch.no_grad()
-    def loss_backward(self, plan: Plan, graphs: Array, draws: Draws, targets: Array, weights: Array) -> tuple[float, int]:
-        """A training step's loss and hits; leaves the gradients where an optimiser looks for them."""
-        loss, hits, gradients = _Pass(self, plan, graphs, draws).loss_backward(targets, weights)
-        self.parameters.hand_over(gradients)
-        return loss, hits
 
     @torch.no_grad()
     def train(self, plan: Plan, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
@@ -203,16 +196,6 @@ class _Pass:
         self._end()
         return self.fused.parameters.collect(self.work.gradients)
 
-    def loss_backward(self, targets: Array, weights: Array) -> tuple[float, int, Array]:
-        """Loss, hits and every thread's gradients."""
-        first = self.initialise_statistics()
-        self._begin(keep=True)
-        self._set_targets(targets, weight_fractions(weights.astype(np.float64), np.array([0, len(weights)])))
-        self._run(LEARN)
-        self._end()
-        self._update_statistics(first)
-        return float(self.work.losses.sum()), int(self.work.hits.sum()), self.work.gradients
-
     def train(self, steps: Steps, adamw: AdamWArrays, skip: tuple[bool, bool]) -> tuple[float, int]:
         """The losses of all graphs, added up, and hits; parameters and statistics move step by step.
 
@@ -220,7 +203,11 @@ class _Pass:
             skip: whether the statistics of nodes and of graphs know the first step already.
         """
         self._begin(keep=True)
-        self._set_targets(steps.targets, steps.weight_fractions())
+        self.work = self.work._replace(
+            targets=steps.targets,
+            weights=steps.weight_fractions(),
+            grad_graph_embeddings=np.empty_like(self.work.graph_embeddings),
+        )
         training = Training(
             adamw, self.fused.node_statistics.running(int(skip[0])), self.fused.graph_statistics.running(int(skip[1]))
         )
@@ -228,11 +215,6 @@ class _Pass:
         self._end()
         counts = np.diff(steps.ptr)
         return float(self.work.losses @ np.repeat(counts, counts)), int(self.work.hits.sum())
-
-    def _set_targets(self, targets: Array, weights: Array) -> None:
-        self.work = self.work._replace(
-            targets=targets, weights=weights, grad_graph_embeddings=np.empty_like(self.work.graph_embeddings)
-        )
 
     def _begin(self, keep: bool, only_nodes: bool = False) -> None:
         fused, parameters = self.fused, self.fused.parameters

@@ -22,7 +22,7 @@ from phist.engine.statistics import (
     update_from_moments,
 )
 
-FORWARD, BACKWARD, LEARN, TRAIN = range(4)  # LEARN is both passes, and TRAIN has a step of the optimiser after them
+FORWARD, BACKWARD, TRAIN = range(3)  # a pass, or both and a step of the optimiser after them
 PAIRS_IN_CACHE = 1 << 11  # a few hundred bytes each
 
 
@@ -47,7 +47,7 @@ def run_worker(
     max_pairs: int,
     arena: Arena,
 ) -> None:
-    """What worker ``number`` does, forward, backward or both, step after step: its own shard, then spare ones, while there are."""
+    """What worker ``number`` does, a pass or step after step: its own shard, then spare ones, while there are."""
     begin_round(cells, number, this_round)
     n_threads, n_shards = n_threads_of(cells), len(work.moments)
     for step in range(len(work.shards.ptr)):
@@ -58,7 +58,7 @@ def run_worker(
                 fill(work.gradients[shard], 0, work.gradients.shape[1], single(0.0))
             begin = 0
             while begin < len(items):
-                end = len(items) if mode < LEARN else _next_end(items, begin, plan, work)
+                end = _next_end(items, begin, plan, work) if mode == TRAIN else len(items)
                 _run_items(items[begin:end], shard, mode, plan, network, work, max_pairs, arena)
                 begin = end
             shard = n_threads + take_next(work.taken, step) if n_shards > n_threads else n_shards
@@ -83,7 +83,7 @@ def _run_items(items: Any, shard: int, mode: int, plan: Plan, network: Network, 
     if mode != BACKWARD:
         arena.tops[0], arena.tops[1] = 0, 0
         work.root_embeddings[shard] = forward(items, shard, plan, network, work, max_pairs, arena)
-    if mode >= LEARN:
+    if mode == TRAIN:
         heads_backward(items, shard, network, work, arena)
     if mode != FORWARD:
         backward(items, shard, plan, network, work, max_pairs, arena)
