@@ -9,18 +9,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.engine.arena import PHASES, Arena, make_arena
+from phist.engine.arena import PHASES, Arena, counting_arena, make_arena
 from phist.engine.budget import KEPT, needs
 from phist.engine.optimizer import AdamWArrays, AdamWState, no_adamw
 from phist.engine.parameters import Parameters
-from phist.engine.passes import Work
 from phist.engine.plan import Plan, make_plan
-from phist.engine.roots import STATES
 from phist.engine.shape import Network, columns_of, shape_of
 from phist.engine.statistics import Statistics, no_statistics, update_from_embeddings, update_from_moments
 from phist.engine.steps import Steps
 from phist.engine.threads import make_shards, run_workers, threads_worth
 from phist.engine.torch_threads import MAX_THREADS, thread_budget, workers_for
+from phist.engine.work import STATES, Job, Work
 from phist.engine.worker import BACKWARD, FORWARD, TRAIN, Training, run_worker
 from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
@@ -57,8 +56,10 @@ class FusedNetwork:
 
     def plan(self, graphs: GraphSet) -> Plan:
         """What the engine works out once for a set of graphs."""
-        balls = self.shape.joint  # whitened root by root, the background is another one for every root
-        return make_plan(graphs, self.network.config.operator_scale, self.shape.reach, balls)
+        config = self.network.config
+        # whitened root by root, the background is another one for every root; and nothing can be taken out of a maximum
+        balls = self.shape.joint and config.aggregation != "max"
+        return make_plan(graphs, config.operator_scale, self.shape.reach, balls, config.operator)
 
     def graph_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
@@ -222,37 +223,44 @@ class _Pass:
             fused.shape, parameters.node, parameters.graph, parameters.head, fused.node_statistics.standardizer(),
             fused.graph_statistics.standardizer(),
         )  # fmt: skip
-        sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shards, self.max_pairs, keep)
+        self.work = self._make_work(only_nodes, parameters.own_size if keep else 0)
+        sizes = self.sizes(keep)
+        self.work = self.work._replace(keep=np.ascontiguousarray(sizes[:, KEPT]))
         spare = sizes[self.n_workers :].max(axis=0, initial=0)
         self.arenas = fused.borrow_arenas(np.maximum(sizes[: self.n_workers], spare))
-        size = fused.node_statistics.size
-        self.work = Work(
+
+    def sizes(self, keep: bool) -> Array:
+        """What each shard needs of an arena, and what it may keep for the backward pass."""
+        found: Array = needs(Job(self.plan, self.network, self.work, self.max_pairs, counting_arena()), keep)
+        return found
+
+    def _make_work(self, only_nodes: bool, n_gradients: int) -> Work:
+        n_graphs, size = len(self.graphs), self.fused.node_statistics.size
+        return Work(
             graphs=self.graphs,
             draws=self.draws,
             targets=_NO_INTEGERS,
             weights=_NO_FLOATS,
             shards=self.shards,
             taken=np.zeros(len(self.shards.ptr), np.int64),
-            keep_below=np.ascontiguousarray(sizes[:, KEPT]),
-            states=np.zeros((len(self.graphs), STATES), np.int64),
+            keep=_NO_INTEGERS,
+            states=np.zeros((n_graphs, STATES), np.int64),
             root_embeddings=np.zeros(self.n_shards, np.int64),
             node_embeddings=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
             views=_NO_DRAWS,
             n_views=0,
-            graph_embeddings=np.empty(len(self.graphs) * fused.graph_statistics.size, np.float32),
+            graph_embeddings=np.empty(n_graphs * self.fused.graph_statistics.size, np.float32),
             grad_graph_embeddings=_NO_FLOATS,
             moments=np.zeros((self.n_shards, 1 + 2 * size)),
-            losses=np.zeros(len(self.graphs)),
-            hits=np.zeros(len(self.graphs), np.bool_),
-            gradients=np.empty((self.n_shards, parameters.own_size if keep else 0), np.float32),
+            losses=np.zeros(n_graphs),
+            hits=np.zeros(n_graphs, np.bool_),
+            gradients=np.empty((self.n_shards, n_gradients), np.float32),
         )
 
     def _run(self, mode: int, training: Training = _NO_TRAINING) -> None:
         def task(number: int, cells: Array, this_round: int) -> None:
-            run_worker(
-                number, cells, this_round, mode, self.plan, self.network, self.work, training, self.max_pairs,
-                self.arenas[number],
-            )  # fmt: skip
+            job = Job(self.plan, self.network, self.work, self.max_pairs, self.arenas[number])
+            run_worker(number, cells, this_round, mode, job, training)
 
         run_workers(task, self.n_workers)
 
