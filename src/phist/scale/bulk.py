@@ -110,8 +110,9 @@ class _BulkRun:
         def refuse(row: int, rows: int | None, reason: str) -> None:
             fault = Fault(source.name, piece.begin + row, reason, rows)
             if self.on_error == "stop":
-                place = f"{source.path}" if rows is None else f"{source.path}, row {fault.row}"
-                raise GraphInputError(f"{place}: {reason.removesuffix('.')}; or set such rows aside with --on-error skip")
+                place = f"{source.path}: " if rows is None else f"{source.path}, row {fault.row}: "
+                place = "" if reason.startswith(str(source.path)) else place
+                raise GraphInputError(f"{place}{reason.removesuffix('.')}; or set such rows aside with --on-error skip")
             writer.add_fault(fault)
 
         if isinstance(piece.rows, Damage):
