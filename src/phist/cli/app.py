@@ -20,6 +20,7 @@ from phist.cli.fit import fit
 from phist.cli.help import HelpfulCommand, HelpfulGroup
 from phist.cli.info import info
 from phist.cli.predict import predict
+from phist.cli.serve import serve
 from phist.cli.streams import prepare_streams
 from phist.cli.text import printable
 from phist.cli.theory import theory_app
@@ -57,7 +58,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Begin": (demo, datasets, check, info),
-    "Models": (fit, validate, evaluate, predict, explain, embed),
+    "Models": (fit, validate, evaluate, predict, explain, embed, serve),
 }
 for panel, verbs in PANELS.items():
     for verb in verbs:
