@@ -1,4 +1,5 @@
 import pytest
+import schemathesis
 
 from phist import StructuralClassifier, StructuralEmbedder
 from phist.graphs.generate import make_trees
@@ -28,6 +29,12 @@ def embedder(graphs, tmp_path_factory):
 @pytest.fixture(scope="session")
 def app(model):
     return make_app(model, Limits(body_bytes=20_000, graphs=20, nodes=300, explained_nodes=40))
+
+
+@pytest.fixture(scope="session")
+def description(app):
+    """What the server says of itself."""
+    return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
 @pytest.fixture(scope="session")

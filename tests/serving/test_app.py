@@ -138,6 +138,13 @@ def test_an_embedder_embeds_and_does_nothing_else(embedder, graphs, body):
         assert client.post("/predict", json=body(graphs[:2])).status_code == 404
 
 
+def test_an_application_can_be_started_again(model, graphs, body):
+    app = make_app(model)
+    for _ in range(2):
+        with TestClient(app) as client:
+            assert client.post("/embed", json=body(graphs[:1])).status_code == 200
+
+
 def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(ModelFileError):
         make_app(tmp_path)

@@ -1,7 +1,6 @@
 """Schemathesis writes requests by the server's own description: whatever comes, it answers as it says it does."""
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode, checks
 
@@ -15,8 +14,8 @@ KEPT = (
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["proper", "improper"])
 @pytest.mark.parametrize("path", ["/predict", "/embed", "/explain"])
-def test_every_request_is_answered_as_described(app, client, path, mode):
-    operation = schemathesis.openapi.from_asgi("/openapi.json", app)[path]["POST"]
+def test_every_request_is_answered_as_described(description, client, path, mode):
+    operation = description[path]["POST"]
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

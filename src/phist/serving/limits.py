@@ -43,13 +43,23 @@ class Limits:
             whole_number(field.name, getattr(self, field.name), least=1)
 
     def check_claims(self, graphs: list[dict[str, Any]], *, to_explain: bool = False) -> None:
-        """Raise a `TooLargeError` where there are too many graphs, or too many nodes are claimed: nothing is allocated yet."""
+        """Raise a `TooLargeError` where there are too many graphs, or too many nodes are claimed: nothing is allocated yet.
+
+        Args:
+            graphs: as they were sent.
+            to_explain: whether they are to be explained, which has a limit of its own.
+        """
         if len(graphs) > self.graphs:
             raise TooLargeError(f"{len(graphs):,} graphs were sent; {self.graphs:,} are the most: send several requests")
         self._check_nodes(sum(graph.get("n_nodes") or 0 for graph in graphs), to_explain)
 
     def check(self, graphs: "GraphSet", *, to_explain: bool = False) -> None:
-        """Raise a `TooLargeError` where the graphs that were read have too many nodes."""
+        """Raise a `TooLargeError` where the graphs that were read have too many nodes.
+
+        Args:
+            graphs: as they were read.
+            to_explain: whether they are to be explained, which has a limit of its own.
+        """
         self._check_nodes(graphs.n_nodes, to_explain)
 
     def _check_nodes(self, found: int, to_explain: bool) -> None:
@@ -60,7 +70,12 @@ class Limits:
 
 
 class LimitBodies:
-    """ASGI middleware that refuses bodies which are too long, by their header or, where that lies or is missing, by their bytes."""
+    """ASGI middleware that refuses bodies which are too long, by their header or, where that lies or is missing, by their bytes.
+
+    Args:
+        app: the application behind it.
+        most: the longest body, in bytes.
+    """
 
     def __init__(self, app: Any, most: int) -> None:
         self.app, self.most = app, most

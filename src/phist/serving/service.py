@@ -43,8 +43,11 @@ class Service:
         self.model.engine = engine or self.model.engine
         self.model._check_parameters()
         self.limits, self.fingerprint = limits, model_fingerprint(path)
-        self._predictor = Batcher(self._predictions, PASS_NODES, limits.waiting)
-        self._embedder = Batcher(self._embeddings, PASS_NODES, limits.waiting)
+        self._start_threads()
+
+    def _start_threads(self) -> None:
+        self._predictor = Batcher(self._predictions, PASS_NODES, self.limits.waiting)
+        self._embedder = Batcher(self._embeddings, PASS_NODES, self.limits.waiting)
         self._explainer, self._explaining = ThreadPoolExecutor(1, thread_name_prefix="phist-explain"), 0
 
     @property
@@ -113,10 +116,11 @@ class Service:
             self._predictions(graphs)
 
     def close(self) -> None:
-        """End the threads, each after what it is computing."""
+        """End the threads, each after what it is computing; a later request starts others."""
         self._predictor.close()
         self._embedder.close()
         self._explainer.shutdown(wait=True)
+        self._start_threads()
 
     def _predictions(self, graphs: GraphSet) -> list[dict[str, Any]]:
         assert isinstance(self.model, FittedClassifier)
