@@ -80,7 +80,7 @@ def _phist(
     """Tell graphs apart from their structure alone.
 
     Examples:
-      phist demo                           train on MUTAG, about a minute
+      phist demo                           fit, test and draw, about a minute
       phist check mine.jsonl               what is trivial, what is out of reach
       phist fit mine.jsonl --out mymodel   train on graphs of your own
       phist predict mymodel new.jsonl      classify others
