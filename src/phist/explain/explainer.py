@@ -90,6 +90,7 @@ def what_if(model: FittedClassifier, graph: Any, add: Iterable[Item] = (), remov
     """What a model would say of a graph with some nodes and edges more, and others less.
 
     Args:
+        model: a fitted classifier.
         graph: one graph, anything `as_graphset` takes.
         add: edges as pairs of nodes (a third number is the weight), and new nodes by number, which follow the last one.
         remove: edges as pairs, and nodes by number, which go with their edges.
@@ -104,6 +105,8 @@ def delete(model: FittedClassifier, graph: Any, sets: Iterable[Item | Iterable[I
     """The probabilities of a graph less those without each of several sets of nodes and edges: (sets, classes).
 
     Args:
+        model: a fitted classifier.
+        graph: one graph, anything `as_graphset` takes.
         sets: each a node's number, an edge as a pair of them, or a list of such.
     """
     if isinstance(sets, str) or not isinstance(sets, Iterable):

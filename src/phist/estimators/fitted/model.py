@@ -85,13 +85,21 @@ class FittedModel:
         return in_canonical_order(graphs.with_labels(None))
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Graph embeddings, averaged over root samples, of every network side by side: (graphs, embedding)."""
+        """Graph embeddings, averaged over root samples, of every network side by side: (graphs, embedding).
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+        """
         graphs = self._read(X)
         _ = self.network_  # or an error that says why there is none
         return np.concatenate([trained.embeddings(graphs) for trained in self._networks()], axis=1)
 
     def node_embeddings(self, X: Any) -> list[NDArray[np.float32]]:
-        """For every graph the embeddings of its nodes, each node as the root, of every network side by side."""
+        """For every graph the embeddings of its nodes, each node as the root, of every network side by side.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+        """
         ordered = self._read_ordered(X)
         _ = self.network_
         tables = [trained.node_embeddings(ordered.graphs) for trained in self._networks()]
@@ -101,12 +109,21 @@ class FittedModel:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a model saved by `save`; nothing in the folder is executed or unpickled."""
+        """Read a model saved by `save`; nothing in the folder is executed or unpickled.
+
+        Args:
+            path: the folder that `save` wrote.
+        """
         return cls.restore(load_model(path), path)
 
     @classmethod
     def restore(cls, saved: SavedModel, path: str | Path) -> Self:
-        """The fitted model that a folder, read from ``path``, holds."""
+        """The fitted model that a folder, read from ``path``, holds.
+
+        Args:
+            saved: the content of a model folder.
+            path: where it was read, for messages.
+        """
         saved.check_kind(path, (cls._saved_as,))
         settings = saved.settings
         try:
