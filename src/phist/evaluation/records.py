@@ -52,6 +52,7 @@ class Record:
         seconds: wall time of fit and predict.
         processor_seconds: processor time of the same, which programs beside it change less; ``None`` where the cell was
             resumed, and in records made before it was measured.
+        prediction_seconds: the part of ``seconds`` that prediction took; ``None`` in earlier records.
         peak_memory: of the process while the cell ran, in megabytes.
         threads: cores the method was allowed.
         versions: of phist, Python and the libraries that compute; commit and processor beside them.
@@ -67,6 +68,7 @@ class Record:
     engine: str | None = None
     seconds: float = 0.0
     processor_seconds: float | None = None
+    prediction_seconds: float | None = None
     peak_memory: float = 0.0
     threads: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -99,6 +101,7 @@ class Record:
             "reason": self.reason,
             "seconds": plain(self.seconds),
             "processor_seconds": plain(self.processor_seconds),
+            "prediction_seconds": plain(self.prediction_seconds),
             "peak_memory": plain(self.peak_memory),
             "threads": self.threads,
             "engine": self.engine,

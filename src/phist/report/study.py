@@ -236,7 +236,7 @@ def _results(records: Sequence[Record], metric: str) -> Iterable[Result]:
     repeats = len({record.cell.repeat for record in records})
     groups = defaultdict(list)
     for record in records:
-        groups[record.cell.label, record.cell.dataset].append(record)
+        groups[record.cell.label, record.cell.column].append(record)
     for (label, dataset), group in groups.items():
         current = _current(group)
         finished = [record for record in current if record.status == "ok"]
