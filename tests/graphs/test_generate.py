@@ -17,7 +17,7 @@ from phist.graphs.generate import (
 )
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 
-FAMILIES = [make_circulant_skip_links, make_planted_partitions, make_trees, make_regular_pairs]
+FAMILIES = [make_circulant_skip_links, make_planted_partitions, make_trees, make_regular_pairs, make_triangles]
 
 
 def ceiling(graphs):
