@@ -88,7 +88,15 @@ class Record:
         """A metric of the test graphs by its name; ``None`` where there are none, or where it is not defined for them."""
         if self.outcome is None:
             return None
-        return compute_metric(metric, self.outcome.probabilities, self.outcome.truth, self.outcome.predicted)
+        if metric not in self._scores:
+            outcome = self.outcome
+            self._scores[metric] = compute_metric(metric, outcome.probabilities, outcome.truth, outcome.predicted)
+        return self._scores[metric]
+
+    @cached_property
+    def _scores(self) -> dict[str, float | None]:
+        """What was computed once; tables and reports ask several times."""
+        return {}
 
     def to_line(self) -> Line:
         """The record as one JSON object, in few characters."""

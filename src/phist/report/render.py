@@ -17,6 +17,7 @@ _LATEX_SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "±": r"$\pm$",
+    "≈": r"$\approx$",
     "\N{EN DASH}": "--",
     "ε": r"$\epsilon$",
     **{raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
@@ -43,7 +44,9 @@ def to_text(table: Table, width: int | None = None) -> str:
     for rows in _groups(table):
         lines.append([])
         for row in rows:
-            lines.append([row.label, *(entry_text(entry) + ("*" if entry.best else "") for entry in row.entries)])
+            lines.append(
+                [row.label, *(entry_text(entry) + ("*" if entry.best else "≈" if entry.tied else "") for entry in row.entries)]
+            )
             if _is_published(row):
                 lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
     widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
@@ -78,7 +81,7 @@ def to_latex(table: Table) -> str:
         lines.append(r"\midrule")
         for row in rows:
             cells = [_latex(entry_text(entry)) for entry in row.entries]
-            cells = [rf"\textbf{{{cell}}}" if entry.best else cell for cell, entry in zip(cells, row.entries, strict=True)]
+            cells = [_latex_mark(cell, entry) for cell, entry in zip(cells, row.entries, strict=True)]
             lines.append(" & ".join([_latex(row.label), *cells]) + r" \\")
             if _is_published(row):
                 lines.append(_latex_line([r"published", *(figure_text(entry.published) for entry in row.entries)]))
@@ -163,7 +166,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _markdown_entry(entry: Entry, row: Row) -> str:
-    measured = f"**{entry_text(entry)}**" if entry.best else entry_text(entry)
+    measured = f"**{entry_text(entry)}**" if entry.best else entry_text(entry) + (" ≈" if entry.tied else "")
     return f"{measured}<br>*{figure_text(entry.published)}*" if row.published and entry.published else measured
 
 
@@ -172,6 +175,10 @@ def _markdown(text: str) -> str:
     for sign in "\\`*_|<>[]":
         text = text.replace(sign, "\\" + sign)
     return text
+
+
+def _latex_mark(cell: str, entry: Entry) -> str:
+    return rf"\textbf{{{cell}}}" if entry.best else rf"\underline{{{cell}}}" if entry.tied else cell
 
 
 def _latex_line(cells: list[str]) -> str:
