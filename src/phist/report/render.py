@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
 from phist.errors import check_choice
@@ -38,7 +39,8 @@ def to_text(table: Table, width: int | None = None) -> str:
     """Aligned columns; published figures stand below the measured ones, and a star marks the best.
 
     Args:
-        width: of the screen; columns that it has no room for follow below, with the methods named again.
+        width: of the screen; columns that it has no room for follow below, with the methods named again, and sentences are
+            broken between words.
     """
     lines = [["", *table.columns]]
     for rows in _groups(table):
@@ -49,12 +51,23 @@ def to_text(table: Table, width: int | None = None) -> str:
             )
             if _is_published(row):
                 lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
-    widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
+    sentences = [*_wrapped(table.title, width), "", *stacked(lines, width)]
+    sentences += [line for text in (*_notes(table), *table.legend) for line in _wrapped(text, width)]
+    return "\n".join(sentences) + "\n"
+
+
+def stacked(lines: list[list[str]], width: int | None) -> list[str]:
+    """Lines of cells as aligned text, an empty one as a gap; columns that ``width`` has no room for follow below.
+
+    >>> stacked([["", "MUTAG", "ENZYMES"], ["phist", "10/10", "3/10"]], 14)
+    ['       MUTAG', 'phist  10/10', '', '       ENZYMES', 'phist     3/10', '']
+    """
+    widths = [max(map(len, column)) for column in zip(*filter(None, lines), strict=True)]
     body: list[str] = []
     for places in _stacks(widths, width):
         chosen = [[line[place] for place in places] if line else [] for line in lines]
         body += ["  ".join(_aligned(line, [widths[place] for place in places])).rstrip() for line in chosen] + [""]
-    return "\n".join([table.title, "", *body, *_notes(table), *table.legend]) + "\n"
+    return body
 
 
 def to_markdown(table: Table) -> str:
@@ -141,6 +154,10 @@ def _groups(table: Table) -> list[list[Row]]:
 def _is_published(row: Row) -> bool:
     """Whether anything of a row was published, on these datasets."""
     return row.published is not None and any(entry.published for entry in row.entries)
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    return [text] if width is None else wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _stacks(widths: list[int], width: int | None) -> list[list[int]]:
