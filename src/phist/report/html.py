@@ -29,9 +29,9 @@ def make_report(study: Study, against: str | None = None, diagram: str | None = 
         diagram: the drawing of ranks over datasets, if there is one.
     """
     sections = [section for section in _sections(study, against, diagram) if section[2]]
-    script = _part("script.js")
+    script = template_part("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(_part("page.html")).substitute(
+    return Template(template_part("page.html")).substitute(
         title=words(f"phist study: {study.name}"),
         heading=words(f"Study: {study.name}"),
         lead=_lead(study),
@@ -39,7 +39,7 @@ def make_report(study: Study, against: str | None = None, diagram: str | None = 
         navigation="".join(tag("a", words(title), href=f"#{anchor}") for anchor, title, _ in sections),
         sections="".join(tag("section", tag("h2", words(title)), content, id=anchor) for anchor, title, content in sections),
         footer=words(f"Made by phist {__version__} from records only. The file needs no network."),
-        style=_part("style.css"),
+        style=template_part("palette.css") + template_part("style.css"),
         script=script,
         script_hash=f"sha256-{digest}",
         data=embed(make_payload(study)),
@@ -126,5 +126,6 @@ def _training(study: Study) -> str:
     return tag("p", words(TRAINING)) + tag("div", key, class_="controls") + "".join(groups) if groups else ""
 
 
-def _part(name: str) -> str:
+def template_part(name: str) -> str:
+    """A file of the page; the palette serves other pages too."""
     return files("phist.report").joinpath("templates", name).read_text(encoding="utf-8")

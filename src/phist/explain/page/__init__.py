@@ -1,0 +1,5 @@
+"""The page: explanations of many graphs in one HTML file."""
+
+
+
+
