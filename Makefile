@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test fuzz check bench clean
+.PHONY: help setup demo test fuzz check bench wheel clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -37,6 +37,9 @@ bench: setup  ## measure reading, start-up and the engine
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/engine.py all --markdown benchmarks/results/engine.md --figure docs/images/engine-scaling.png
+
+wheel: setup  ## build a wheel with portable code for this system, Python and Numba, in dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
 clean:  ## remove what can be made again
 	rm -rf .venv phist-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

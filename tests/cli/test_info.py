@@ -63,10 +63,18 @@ def test_a_folder_without_a_model_is_refused(refused, tmp_path):
 
 def test_nothing_is_compiled_to_find_out_whether_it_is(run, monkeypatch):
     monkeypatch.setattr(compiling, "_is_on_disk", lambda part: False)
-    monkeypatch.setattr(compiling, "PARTS", [type("Part", (), {"signatures": []})])
+    monkeypatch.setattr(compiling, "is_portable", lambda: False)
     monkeypatch.setattr(compiling, "_compute_something", lambda: pytest.fail("it was compiled"))
+    monkeypatch.setattr(compiling.run_share, "overloads", {})
+    monkeypatch.setattr(compiling.needs, "overloads", {})
     assert told(run)["compiled"]["on_disk"] is False
-    assert "it will be compiled at first use" in run("info").stdout
+    assert "not yet; it will be compiled at first use" in run("info").stdout
+
+
+def test_code_that_only_has_to_be_made_for_this_processor_is_told_apart(run, monkeypatch):
+    monkeypatch.setattr(compiling, "is_compiled", lambda: False)
+    monkeypatch.setattr(compiling, "is_portable", lambda: True)
+    assert "there, but not yet for this processor; it will be compiled at first use, which takes some seconds" in run("info").stdout
 
 
 def test_vectors_have_a_width(run):

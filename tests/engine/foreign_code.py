@@ -58,7 +58,7 @@ def linked_code(types, triple):
         patch.object(CPUCodegen, "_create_empty_module", empty_module),
         patch.object(CPUCodeLibrary, "_optimize_functions", lambda library, module: None),
         patch.object(CPUCodeLibrary, "_optimize_final_module", lambda library: None),
-        patch.object(linking._WholeLibrary, "finalize", link),
+        patch.object(linking.WholeLibrary, "finalize", link),
         suppress(_LinkedError),
     ):
         run_share.compile(types)

@@ -32,10 +32,12 @@ def missing(monkeypatch):
     compiling.prepare.cache_clear()
 
 
-def test_somebody_at_a_terminal_is_told_what_takes_so_long(missing, monkeypatch):
+@pytest.mark.parametrize(("portable", "time"), [(False, "about half a minute"), (True, "some seconds")])
+def test_somebody_at_a_terminal_is_told_what_takes_so_long(missing, monkeypatch, portable, time):
     monkeypatch.setattr(compiling, "somebody_looks", lambda show: True)
+    monkeypatch.setattr(compiling, "is_portable", lambda: portable)
     compiling.prepare()
-    assert missing == ["compiling the engine, once (about a minute)", "compiled"]
+    assert missing == [f"compiling the engine, once ({time})", "compiled"]
 
 
 def test_nothing_is_said_in_a_pipe(missing, monkeypatch):
@@ -98,6 +100,7 @@ def test_without_a_folder_nothing_is_looked_for_on_disk(nowhere, monkeypatch):
 def test_preparing_leaves_everything_compiled():
     compiling.prepare()
     assert compiling.is_compiled()
+    assert compiling.is_portable()  # for another processor that shares the folder
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phist.engine import compiling, vectors
-from phist.jit.linking import _PartLibrary, _WholeLibrary
+from phist.jit.linking import WholeLibrary, _PartLibrary
 
 
 def _libraries(function):
@@ -44,7 +44,7 @@ def test_only_what_python_calls_is_machine_code(made):
     top(np.ones(3))
     assert all(isinstance(library, _PartLibrary) for part in (both, largest) for library in _libraries(part))
     (whole,) = _libraries(top)
-    assert isinstance(whole, _WholeLibrary)
+    assert isinstance(whole, WholeLibrary)
     assert whole.get_pointer_to_function(next(iter(top.overloads.values())).fndesc.llvm_func_name)
 
 

@@ -113,10 +113,10 @@ def _engine(model: Path | None) -> dict[str, Any]:
 
 
 def _compiled() -> dict[str, Any]:
-    from phist.engine.compiling import code_folder, is_compiled
+    from phist.engine.compiling import code_folder, compiling_time, is_compiled, is_portable
 
-    folder = code_folder()
-    return {"on_disk": is_compiled(), "folder": None if folder is None else str(folder)}
+    folder = None if (found := code_folder()) is None else str(found)
+    return {"on_disk": is_compiled(), "portable": is_portable(), "folder": folder, "compiling_time": compiling_time()}
 
 
 def _vectors() -> dict[str, Any]:
@@ -169,10 +169,11 @@ def _show_section(screen: "Console", title: str, rows: dict[str, Any]) -> None:
 
 def _describe_code(compiled: dict[str, Any]) -> str:
     if compiled["folder"] is None:
-        return "compiled in every process, about a minute: set NUMBA_CACHE_DIR to a folder that can be written to"
+        return f"made in every process, {compiled['compiling_time']}: set NUMBA_CACHE_DIR to a folder that can be written to"
     if compiled["on_disk"]:
         return f"on disk, in {compiled['folder']}"
-    return "not yet; it will be compiled at first use, which takes about a minute"
+    known = "there, but not yet for this processor" if compiled["portable"] else "not yet"
+    return f"{known}; it will be compiled at first use, which takes {compiled['compiling_time']}"
 
 
 def _describe_extra(name: str, packages: dict[str, str | None]) -> str:

@@ -40,9 +40,18 @@ def is_compiled() -> bool:
 
 
 def _is_on_disk(part: Any) -> bool:
-    _, *wanted = part._cache._index_key(None, part.targetctx.codegen())
-    found: bool = part._cache.holds(tuple(wanted))
+    found: bool = part._cache.is_compiled(part.targetctx.codegen())
     return found
+
+
+def is_portable() -> bool:
+    """Whether what does not depend on the processor is there, in the cache or from a wheel: most of the work is then done."""
+    return all(part._cache.is_portable(part.targetctx.codegen()) for part in PARTS)
+
+
+def compiling_time() -> str:
+    """How long a person waits for what is missing, in words."""
+    return "some seconds" if is_portable() else "about half a minute"
 
 
 @cache
@@ -53,13 +62,13 @@ def prepare() -> None:
     if code_folder() is None:
         warnings.warn(
             "no folder for compiled code can be written to, so the engine is compiled anew in every process, which takes "
-            "about a minute; set NUMBA_CACHE_DIR to a folder that can",
+            f"{compiling_time()}; set NUMBA_CACHE_DIR to a folder that can",
             EngineNotice,
             stacklevel=2,
         )
     alone = current_process().name == "MainProcess"  # several workers would write over each other
     with (
-        waiting("compiling the engine, once (about a minute)") if alone and somebody_looks(None) else nullcontext(),
+        waiting(f"compiling the engine, once ({compiling_time()})") if alone and somebody_looks(None) else nullcontext(),
         _one_process(),
     ):
         if not is_compiled():  # by a process that began before this one

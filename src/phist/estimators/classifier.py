@@ -181,10 +181,12 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         self.out_of_fold_ = (combined, examples.targets[lesson.parts.asked])
         if self._networks():
             self.neighbours_ = Neighbours.of(self.transform(examples.graphs), self.seed_)
-        notes = self._notes(effort, members)
+        notes = [note for member in members for note in member.notes(lesson)]
+        if effort.held_out == 1:
+            notes.insert(0, f"one part of {effort.parts} was held out; the estimate rests on it alone")
         seconds = time.monotonic() - begin
         self.report_ = make_report(
-            lesson, combined, tuple(self.ensemble_.candidates), effort=self.effort, seconds=seconds, notes=notes
+            lesson, combined, tuple(self.ensemble_.candidates), effort=self.effort, seconds=seconds, notes=tuple(notes)
         )
 
     def _make_members(self, effort: Effort, graphs: GraphSet) -> list[Member]:
@@ -200,17 +202,6 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
                 other = resolve(replace(preset, network=replace(preset.network, **SECOND_BAG)), self.network, self.training)
                 members.append(Network(other, heads, self.engine, self.inference, label="densities", first=MOST_NETWORKS))
         return members
-
-    def _notes(self, effort: Effort, members: list[Member]) -> tuple[str, ...]:
-        notes = []
-        if effort.held_out == 1:
-            notes.append(f"one part of {effort.parts} was held out; the estimate rests on it alone")
-        for member in members:
-            if isinstance(member, Network) and member.bag.ending != "finished":
-                notes.append(f"training of the networks ended before its last cycle: {member.bag.ending}")
-        if any(isinstance(member, Network) and not member.trained for member in members):
-            notes.append("no network was ready in time; what is predicted comes from hand-made descriptions alone")
-        return tuple(notes)
 
     def _fit_preset(self, examples: Examples, validation: tuple[Any, Any] | None) -> None:
         """One network on all graphs, or all but those that select the epoch."""

@@ -2,16 +2,16 @@
 
 `compiled` is for functions that Python calls, `inner` for those that only compiled code calls and that cost nothing of their
 own (`linking`). What is compiled lies on disk, is made again when a source of its package changes, and is not believed
-when a byte of it is damaged (`code_cache`).
+when a byte of it is damaged (`code_cache`, `checked_files`). What does not depend on the processor is kept too, and may come
+with a wheel (`portable`).
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
 
-from phist.jit.code_cache import SourcesCache
+from phist.jit.code_cache import ShippedCode, SourcesCache
 from phist.jit.linking import PartCompiler, WholeCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -24,8 +24,10 @@ def compiled(function: Function, **options: Any) -> Function:
         options: of `numba.njit`.
     """
     result = numba.njit(**{"nogil": True, **options}, pipeline_class=WholeCompiler)(function)
-    with suppress(RuntimeError):  # neither beside the sources nor at home may anything be written: memory must do
+    try:
         result._cache = SourcesCache(function)
+    except RuntimeError:  # neither beside the sources nor at home may anything be written: memory must do
+        result._cache = ShippedCode(function)
     return result  # type: ignore[no-any-return]
 
 

@@ -1,19 +1,23 @@
-"""Compiled code on disk: out of date when any source of its package changes, and never run when a byte of it is damaged."""
+"""Compiled code on disk: out of date when any source of its package changes, and never run when a byte of it is damaged.
 
-import os
-import pickle
+Beside the machine code lies the portable code that it was made of, for other processors (`portable`).
+"""
+
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core import compiler
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
 
 from phist.errors import EngineNotice
-
-_DIGEST_BYTES = sha256().digest_size
+from phist.jit.checked_files import CheckedFiles
+from phist.jit.portable import SHIPPED, Content, PortableCode, with_machine_code, without_machine_code
 
 
 @cache
@@ -37,9 +41,9 @@ class _LightContents(CompileResultCacheImpl):
     most hold nothing. Those of `numpy.sum` and the like bring a good part of Numba's compiler, and SciPy.
     """
 
-    def reduce(self, cres: Any) -> tuple[Any, ...]:
-        *content, environments = super().reduce(cres)  # type: ignore[no-untyped-call]
-        return (*content, tuple(one for one in environments if one.consts))
+    def reduce(self, cres: Any) -> Content:
+        *content, _ = super().reduce(cres)  # type: ignore[no-untyped-call]
+        return (*content, tuple(one for one in cres.library.environments if one.can_cache() and one.consts))
 
 
 class SourcesCache(FunctionCache):
@@ -51,7 +55,9 @@ class SourcesCache(FunctionCache):
         super().__init__(function)  # type: ignore[no-untyped-call]
         self.digest = digest_of(function.__module__)
         name, stamp = f"{self._impl.filename_base}-checked", self._cache_file._source_stamp
-        self._cache_file: _CheckedFiles = _CheckedFiles(self._cache_path, name, stamp)  # type: ignore[no-untyped-call]
+        self._cache_file: CheckedFiles = CheckedFiles(self._cache_path, name, stamp)  # type: ignore[no-untyped-call]
+        self.portable = PortableCode(function, self._cache_path, self.digest)
+        self.shipped = PortableCode(function, SHIPPED, self.digest)
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         return (*super()._index_key(signature, codegen), self.digest)  # type: ignore[no-untyped-call]
@@ -60,61 +66,71 @@ class SourcesCache(FunctionCache):
         """Read code as Numba does, without first loading all that only compiling needs, which takes longer than the rest."""
         rtsys.initialize(target_context)  # the one part of it that code calls while it runs: memory of arrays
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            return found or self._load_portable(sig, target_context)
+
+    def _load_portable(self, signature: Any, target_context: Any) -> Any:
+        codegen = target_context.codegen()
+        content = self.portable.load(signature, codegen) or self.shipped.load(signature, codegen)
+        if content is None or not self._enabled:
+            return None
+        content = with_machine_code(content, codegen)
+        with self._room_on_disk():
+            self._impl.locator.ensure_cache_path()
+            self._cache_file.save(self._index_key(signature, codegen), content)  # type: ignore[no-untyped-call]
+        return self._impl.rebuild(target_context, content)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code if there is room; without it the work goes on all the same."""
-        try:
+        with self._room_on_disk():
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if not (self._enabled and self._impl.check_cachable(data)):
+            return
+        self._impl.locator.ensure_cache_path()
+        content = self._impl.reduce(data)
+        self._cache_file.save(self._index_key(sig, data.codegen), content)  # type: ignore[no-untyped-call]
+        self.portable.save(sig, data.codegen, without_machine_code(content, data.library))
+
+    @contextmanager
+    def _room_on_disk(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             self.disable()  # type: ignore[no-untyped-call]
             warnings.warn(
                 f"compiled code cannot be kept in {self._cache_path}: {error.strerror or error}; make room there, or set "
                 "NUMBA_CACHE_DIR to a folder that has some; until then every process compiles anew",
                 EngineNotice,
-                stacklevel=2,
+                stacklevel=4,
             )
 
-    def holds(self, key: tuple[Any, ...]) -> bool:
-        """Whether there is code for a key but for the types of its arguments, which never change."""
-        return any(found[1:] == key and self._cache_file.is_sound(name) for found, name in self._cache_file._load_index().items())
+    def is_compiled(self, codegen: Any) -> bool:
+        """Whether there is machine code for this processor; the types of its arguments never change."""
+        _, *key = self._index_key(None, codegen)
+        return self._cache_file.holds(tuple(key))
+
+    def is_portable(self, codegen: Any) -> bool:
+        """Whether there is code that only has to be made for this processor."""
+        return self.portable.is_there(codegen) or self.shipped.is_there(codegen)
 
 
-class _CheckedFiles(IndexDataCacheFile):
-    """An index and data files that begin with a digest of what follows: a damaged file is as good as none."""
+class ShippedCode(NullCache):
+    """Where nothing can be written: what came with the installation, made machine code of in every process."""
 
-    def _load_index(self) -> dict[Any, str]:
-        version, _, packed = (_read_checked(self._index_path) or b"").partition(b"\n")
-        if version != self._version.encode():  # another numba may have other types, which this one cannot unpickle
-            return {}
-        stamp, overloads = pickle.loads(packed)
-        return overloads if stamp == self._source_stamp else {}
+    def __init__(self, function: Any) -> None:
+        self.shipped = PortableCode(function, SHIPPED, digest_of(function.__module__))
 
-    def _save_index(self, overloads: dict[Any, str]) -> None:
-        packed = self._dump((self._source_stamp, overloads))  # type: ignore[no-untyped-call]
-        self._write(self._index_path, self._version.encode() + b"\n" + packed)
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        content = self.shipped.load(sig, target_context.codegen())
+        if content is None:
+            return None
+        return compiler.CompileResult._rebuild(target_context, *with_machine_code(content, target_context.codegen()))
 
-    def _load_data(self, name: str) -> Any:
-        content = _read_checked(self._data_path(name))  # type: ignore[no-untyped-call]
-        return None if content is None else pickle.loads(content)
+    def is_compiled(self, codegen: Any) -> bool:
+        return False
 
-    def _save_data(self, name: str, data: Any) -> None:
-        self._write(self._data_path(name), self._dump(data))  # type: ignore[no-untyped-call]
-
-    def is_sound(self, name: str) -> bool:
-        """Whether a data file is as it was written."""
-        return _read_checked(self._data_path(name)) is not None  # type: ignore[no-untyped-call]
-
-    def _write(self, path: str, content: bytes) -> None:
-        with self._open_for_write(path) as file:
-            file.write(sha256(content).digest() + content)
-
-
-def _read_checked(path: str | os.PathLike[str]) -> bytes | None:
-    """What was written, or ``None`` if the file is missing, unreadable or damaged."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError:
-        return None
-    digest, written = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-    return written if sha256(written).digest() == digest else None
+    def is_portable(self, codegen: Any) -> bool:
+        return self.shipped.is_there(codegen)

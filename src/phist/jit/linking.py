@@ -14,6 +14,7 @@ from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
+from numba.core.environment import lookup_environment
 from numba.core.typed_passes import NativeLowering
 
 
@@ -27,18 +28,27 @@ class _PartLibrary(JITCodeLibrary):
     def _get_module_for_linking(self) -> Any:
         """With all code below, for a function that Numba compiles in its own way."""
         if self._shared_module is None:
-            self._shared_module = _own_module(self)
+            self._shared_module = copy_for_linking(self)
             for library in _with_all_below(self._linking_libraries):
                 self._shared_module.link_in(library._get_module_for_linking(), preserve=True)
         return self._shared_module
 
 
-class _WholeLibrary(JITCodeLibrary):
-    """Code of a function that Python calls, with that of all functions below it."""
+class WholeLibrary(JITCodeLibrary):
+    """Code of a function that Python calls, with that of all functions below it.
+
+    ``linked`` is the code before it is optimised for this processor, ``environments`` the Python objects it refers to.
+    """
 
     def finalize(self) -> None:
         self._linking_libraries: list[Any] = _with_all_below(self._linking_libraries)
         super().finalize()  # type: ignore[no-untyped-call]
+
+    def _optimize_final_module(self) -> None:
+        self.linked: bytes = self._final_module.as_bitcode()
+        found = [lookup_environment(variable.name) for variable in self._final_module.global_variables]
+        self.environments = [environment for environment in found if environment is not None]
+        super()._optimize_final_module()  # type: ignore[no-untyped-call]
 
 
 class _OwnCode:
@@ -48,12 +58,12 @@ class _OwnCode:
         self._part, self._reload_init = part, part._reload_init
 
     def _get_module_for_linking(self) -> Any:
-        return _own_module(self._part)
+        return copy_for_linking(self._part)
 
 
-def _own_module(part: _PartLibrary) -> Any:
+def copy_for_linking(library: JITCodeLibrary) -> Any:
     """A copy in which functions may be defined more than once, as several parts bring the same ones."""
-    module = part._final_module.clone()
+    module = library._final_module.clone()
     for function in module.functions:
         if not function.is_declaration and function.linkage == Linkage.external:
             function.linkage = "linkonce_odr"
@@ -95,7 +105,7 @@ class _LowerWhole(NativeLowering):
     _name = "phist_lower_whole"
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _WholeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
+        state.library = WholeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         state.library.enable_object_caching()
         return bool(super().run_pass(state))  # type: ignore[no-untyped-call]
 

@@ -40,6 +40,12 @@ class Colours(Member):
         self.weights: dict[str, NDArray[np.float32]] = {}
         return {name: self._fit_table(name, self._table(name, graphs, lesson.n_classes), lesson) for name in self.predictors}
 
+    def notes(self, lesson: Lesson) -> Iterable[str]:
+        rounds = rounds_for("paths", plain(lesson.graphs))
+        if rounds < ROUNDS:
+            done = f"refined {rounds} instead of {ROUNDS} times" if rounds else "left out"
+            yield f"colours of pairs of nodes were {done}: there are {count_pairs(lesson.graphs):,} pairs"
+
     def _fit_table(self, name: str, table: csr_array, lesson: Lesson) -> Probabilities:
         """The best penalty, what fits with it give the graphs left out, and one fit on all graphs."""
         rows, back = _in_own_span(table) if _is_wide(table) else (table, None)

@@ -65,6 +65,10 @@ class Member(ABC):
     label: str  # of this one, where there are several of a kind
     predictors: tuple[str, ...]  # known once it is fitted
 
+    def notes(self, lesson: Lesson) -> Iterable[str]:
+        """What was left out or approximated in the fit to ``lesson``, for its report."""
+        return ()
+
     @abstractmethod
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         """Learn; returns, by predictor, the probabilities of every graph by fits that had not seen it: (graphs, classes)."""

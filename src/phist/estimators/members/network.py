@@ -15,6 +15,7 @@ from phist.errors import ModelFileError, check_choice
 from phist.estimators.combining import LEAST, mixture, softmax, temper, weigh
 from phist.estimators.heads import HEADS
 from phist.estimators.heads.head import Head
+from phist.estimators.heads.kernel import MOST_GRAPHS
 from phist.estimators.heads.linear import LinearHead
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.estimators.network_file import network_arrays, network_from_arrays
@@ -151,6 +152,14 @@ class Network(Member):
             digest.update(np.ascontiguousarray(content).tobytes())
         digest.update(examples.graphs.fingerprint().encode())
         return digest.hexdigest()
+
+    def notes(self, lesson: Lesson) -> Iterable[str]:
+        if self.bag.ending != "finished":
+            yield f"training of the networks ended before its last cycle: {self.bag.ending}"
+        if not self.trained:
+            yield "no network was ready in time; what is predicted comes from hand-made descriptions alone"
+        if "kernel" in self.predictors and len(lesson.graphs) > MOST_GRAPHS:
+            yield f"the kernel head compares with {MOST_GRAPHS:,} of the {len(lesson.graphs):,} graphs, drawn at random"
 
     # Use --------------------------------------------------------------------------------------------------------------
 

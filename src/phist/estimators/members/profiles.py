@@ -45,6 +45,12 @@ class Profiles(Member):
         self.trees = self._grow(rows, lesson, np.arange(len(examples.targets)), TREES)
         return {"trees": found}
 
+    def notes(self, lesson: Lesson) -> Iterable[str]:
+        if large := int((lesson.graphs.node_counts() > MOST_NODES).sum()):
+            yield f"eigenvalues of {large} graphs with more than {MOST_NODES:,} nodes were left out"
+        if large := int((_betweenness_work(lesson.graphs) > MOST_WORK).sum()):
+            yield f"edges of {large} graphs were not profiled: shortest paths between all their nodes would take too long"
+
     def _grow(self, rows: NDArray[np.float32], lesson: Lesson, chosen: NDArray[np.int64], n_trees: int) -> Trees:
         targets, weights = lesson.examples.targets[chosen], lesson.examples.weights[chosen]
         return grow_trees(rows[chosen], targets, weights, lesson.n_classes, n_trees, lesson.seed)
@@ -86,10 +92,15 @@ class Profiles(Member):
         return f"{TREES} extra trees on local profiles and {self.n_eigenvalues} eigenvalues"
 
 
+def _betweenness_work(graphs: GraphSet) -> NDArray[np.int64]:
+    """Nodes times arcs of each graph."""
+    work: NDArray[np.int64] = graphs.node_counts() * np.diff(graphs.indptr[graphs.node_ptr])
+    return work
+
+
 def _edge_profile(graphs: GraphSet, progress: bool | None) -> Profile:
     """That of all graphs but the largest, which have no row: shortest paths between all their nodes would take too long."""
-    work = graphs.node_counts() * np.diff(graphs.indptr[graphs.node_ptr])
-    small = np.flatnonzero(work <= MOST_WORK)
+    small = np.flatnonzero(_betweenness_work(graphs) <= MOST_WORK)
     if len(small) == len(graphs):
         return edge_profile(graphs, progress=progress)
     counts = np.zeros(len(graphs), np.int64)
