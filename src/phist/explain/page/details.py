@@ -41,15 +41,11 @@ def _of_networks(pairs: Sequence[tuple[Explanation, Drawing]], packer: Packer) -
         "sizes": packer.add(np.stack([own.size for own in networks]), "f4"),
         "shares": packer.quantise(np.concatenate([own.shares[shown] for own, shown in zip(networks, nodes, strict=True)])),
         "votes": packer.quantise(np.concatenate([own[shown] for own, shown in zip(votes, nodes, strict=True)])),
-        "nodeLogits": packer.quantise(
-            np.concatenate([one.deletions.node_logits[drawing.nodes] for one, drawing in pairs])
-        ),
+        "nodeLogits": packer.quantise(np.concatenate([one.deletions.node_logits[drawing.nodes] for one, drawing in pairs])),
         "edgeLogits": packer.quantise(logits),
         "draws": packer.add(np.stack([own.draws for own in networks]), "f4"),
         "nDraws": len(networks[0].draws),
-        "channels": [
-            [[effect.network, effect.channel, round(effect.effect, 4)] for effect in own.channels] for own in networks
-        ],
+        "channels": [[[effect.network, effect.channel, round(effect.effect, 4)] for effect in own.channels] for own in networks],
     }
 
 

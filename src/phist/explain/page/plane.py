@@ -52,7 +52,8 @@ def neighbours_of(rows: Rows, k: int = NEAREST) -> IntArray:
     found = nearest_rows(rows, rows, k + 1)
     itself = found == np.arange(len(rows))[:, None]
     itself[~itself.any(1), -1] = True  # of many equal rows a row need not find itself
-    return found[~itself].reshape(len(rows), -1)
+    others: IntArray = found[~itself].reshape(len(rows), -1)
+    return others
 
 
 def plain_features(graphs: GraphSet, probabilities: NDArray[np.float64]) -> Rows:

@@ -40,7 +40,8 @@ def look_alikes(graphs: GraphSet, labels: IntArray) -> IntArray:
     np.minimum.at(lowest, kind[known], labels[known])
     np.maximum.at(highest, kind[known], labels[known])
     several = highest > lowest
-    return (np.cumsum(several) * several)[kind]
+    groups: IntArray = np.where(several, np.cumsum(several), 0)[kind]
+    return groups
 
 
 def graphs_to_detail(

@@ -91,8 +91,9 @@ class Survey:
 
     def trained_on(self) -> NDArray[np.bool_]:
         """Which graphs the model was trained on, by their ids and by 1-WL: (graphs)."""
-        same = np.isin(weisfeiler_lehman_hashes(self.graphs), self.model.hashes_)
+        same: NDArray[np.bool_] = np.isin(weisfeiler_lehman_hashes(self.graphs), self.model.hashes_)
         if self.model.ids_ is None:
             return same
         known = {str(identity) for identity in self.model.ids_}
-        return same & np.array([str(identity) in known for identity in self.graphs.ids.tolist()])
+        by_id: NDArray[np.bool_] = np.array([str(identity) in known for identity in self.graphs.ids.tolist()], bool)
+        return same & by_id

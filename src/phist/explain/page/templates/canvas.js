@@ -29,7 +29,7 @@ function paper(canvas) {
   return { context, width, height };
 }
 
-const CLASS_NAMES = ["phist", "kernel", "gnn", "descriptor", "other", "floor"];
+const CLASS_NAMES = ["gnn", "descriptor", "other", "phist", "kernel", "floor"]; // blue and orange last: they mean for and against
 let theme = {};
 
 function readTheme() {

@@ -71,7 +71,12 @@ function drawNodes(context, graph, at, dim, radius) {
   if (graph.n > 60) return;
   context.font = "11px sans-serif";
   context.fillStyle = theme.soft;
-  for (let node = 0; node < graph.n; node++) context.fillText(nodeName(graph, node), at(node)[0] + radius + 2, at(node)[1] - radius);
+  context.strokeStyle = theme.paper; // keeps a name apart from the edge it lies on
+  context.lineWidth = 3;
+  for (let node = 0; node < graph.n; node++) {
+    const [x, y] = at(node);
+    for (const write of ["strokeText", "fillText"]) context[write](nodeName(graph, node), x + radius + 1, y - radius);
+  }
 }
 
 const nodeName = (graph, node) => String(graph.numbers ? graph.numbers[node] : node);

@@ -34,7 +34,7 @@ function drawMap() {
     if (small && isDrawn(graph)) drawThumbnail(context, graph, ...at(graph));
     else drawDot(context, graph, ...at(graph));
   }
-  disc(context, ...at(state.graph), small ? 36 : 10, null, theme.ink, 2);
+  disc(context, ...at(state.graph), small ? 36 : 12, null, theme.accent, 3);
   if (loop) drawLoop(context);
   sayMap(shown);
 }
@@ -42,13 +42,13 @@ function drawMap() {
 function drawDot(context, graph, x, y) {
   const colour = classColour(labelOf(graph) >= 0 ? labelOf(graph) : predictedOf(graph));
   disc(context, x, y, 4.2, content.map.training[graph] ? theme.paper : colour, colour, 1.8);
-  if (isWrong(graph)) disc(context, x, y, 7.5, null, theme.bad, 1.6);
+  if (isWrong(graph)) disc(context, x, y, 7.5, null, theme.ink, 1.6);
 }
 
 function drawThumbnail(context, graph, x, y) {
   const size = 56;
   const colour = classColour(labelOf(graph) >= 0 ? labelOf(graph) : predictedOf(graph));
-  if (isWrong(graph)) disc(context, x, y, 32, null, theme.bad, 1.4);
+  if (isWrong(graph)) disc(context, x, y, 32, null, theme.ink, 1.4);
   thumbnail(context, drawnGraph(graph), x - size / 2, y - size / 2, size, colour);
 }
 
@@ -191,6 +191,6 @@ function drawMapKey() {
   byId("map-key").replaceChildren(
     ...content.classes.slice(0, 12).map((name, number) => make("span", {}, make("i", { style: { background: classColour(number) } }), name)),
     make("span", {}, make("i", { style: { borderColor: theme.soft } }), "trained on"),
-    ...(known ? [make("span", {}, make("i", { style: { borderColor: theme.bad } }), "mistake")] : ["colours are predictions"]),
+    ...(known ? [make("span", {}, make("i", { style: { borderColor: theme.ink } }), "mistake")] : ["colours are predictions"]),
   );
 }
