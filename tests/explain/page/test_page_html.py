@@ -26,7 +26,7 @@ def graphs():
 
 @pytest.fixture(scope="module")
 def model(graphs):
-    return StructuralClassifier("low", random_state=0, progress=False, members="network", epochs=2).fit(graphs)
+    return StructuralClassifier("low", random_state=0, progress=False, members=("network",)).fit(graphs)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_wanted_graphs_are_the_ones_explained_in_full(model, graphs):
 
 
 def test_no_graphs_are_refused(model, graphs):
-    with pytest.raises(GraphInputError, match="no graphs were given"):
+    with pytest.raises(GraphInputError, match="no graph was given"):
         make_page(model, graphs[:0])
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from phist.errors import GraphInputError
 from phist.estimators.fitted.classifier import FittedClassifier
 from phist.explain.explainer import explain, read_graphs_of
 from phist.explain.explanation import Explanation
@@ -35,8 +34,6 @@ def page_content(
         target: the class to explain; that which is predicted for each graph unless given.
     """
     read = read_graphs_of(model, graphs)
-    if not len(read):
-        raise GraphInputError("no graphs were given; a page needs at least one")
     mapped = evenly(len(read), max(MOST_MAPPED, len(wanted)), wanted)
     survey = Survey.of(model, read[mapped])
     alike = survey.alike()
