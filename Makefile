@@ -3,10 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test fuzz check bench wheel clean
+.PHONY: help setup demo test fuzz check docs release-check bench wheel clean
 
 help:  ## list what can be made
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 15
 
 setup: .venv/installed  ## create .venv, install phist with everything it can use, compile the engine
 
@@ -32,6 +32,14 @@ check: setup  ## formatting, lint, types and the import contract
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: setup  ## build the site into docs/_build, offline; a warning is an error
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build
+
+release-check: setup  ## build sdist and wheel, install the wheel into a clean environment, fit and use a model there
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt build hatchling
+	PYTHON=$(BIN)/python .ci/release-check
 
 bench: setup  ## measure reading, start-up and the engine
 	$(BIN)/python benchmarks/reading.py

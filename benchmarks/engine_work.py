@@ -33,21 +33,21 @@ class Operations:
     def total(self) -> float:
         return self.recursion + self.linear + self.bins
 
-    def add_recursion(self, order: int, channels: int, places: float, entries: float, passes: int) -> None:
+    def add_recursion(self, order: int, channels: int, pairs: float, entries: float, passes: int) -> None:
         """``order`` terms of so many channels, on a matrix with so many entries."""
-        terms = 2 * max(order - 1, 0) * entries + 2 * max(order - 2, 0) * places
+        terms = 2 * max(order - 1, 0) * entries + 2 * max(order - 2, 0) * pairs
         self.recursion += passes * channels * terms
 
-    def add_linear(self, inputs: int, outputs: int, places: float, passes: int) -> None:
+    def add_linear(self, inputs: int, outputs: int, pairs: float, passes: int) -> None:
         """A dense map of every place; on the way back one more for the weights and one more for the inputs."""
-        self.linear += passes * 2 * inputs * outputs * places
+        self.linear += passes * 2 * inputs * outputs * pairs
 
-    def add_later_layers(self, config: NetworkConfig, places: float, entries: float) -> None:
+    def add_later_layers(self, config: NetworkConfig, pairs: float, entries: float) -> None:
         """All layers after the first, and the bins."""
         for below, width, order in zip(config.channels, config.channels[1:], config.orders[1:], strict=False):
-            self.add_recursion(order, below, places, entries, passes=2)
-            self.add_linear(order * below, width, places, passes=3)
-        self.bins += 2 * PER_BIN * config.channels[-1] * config.bins * places
+            self.add_recursion(order, below, pairs, entries, passes=2)
+            self.add_linear(order * below, width, pairs, passes=3)
+        self.bins += 2 * PER_BIN * config.channels[-1] * config.bins * pairs
 
 
 def needed_operations(config: NetworkConfig, plan: Any, chosen: Any, draws: Any) -> Operations:
@@ -56,10 +56,10 @@ def needed_operations(config: NetworkConfig, plan: Any, chosen: Any, draws: Any)
     for place, graph in enumerate(chosen.tolist()):
         drawn = draws.nodes[draws.ptr[place] : draws.ptr[place + 1]]
         roots = np.unique(plan.root_row[plan.node_ptr[graph] + drawn])
-        near, places, near_entries, entries = _extent(config, plan, graph, roots)
+        near, pairs, near_entries, entries = _extent(config, plan, graph, roots)
         operations.add_recursion(order, 1, near, near_entries, passes=1)
         operations.add_linear(order, width, near, passes=2)  # nothing learns through an impulse
-        operations.add_later_layers(config, places, entries)
+        operations.add_later_layers(config, pairs, entries)
 
         n_nodes = plan.node_ptr[graph + 1] - plan.node_ptr[graph]
         n_entries = plan.entry_ptr[graph + 1] - plan.entry_ptr[graph]
@@ -92,8 +92,8 @@ def _extent(config: NetworkConfig, plan: Any, graph: int, roots: Any) -> tuple[f
     entry, last = plan.row_entry_ptr[graph], plan.row_entry_ptr[graph + 1]
     n_rows, n_entries = float(end - begin), float(last - entry)
     if not plan.by_balls[graph]:
-        places, entries = len(roots) * n_rows, len(roots) * n_entries
-        return places, places, entries, entries
+        pairs, entries = len(roots) * n_rows, len(roots) * n_entries
+        return pairs, pairs, entries, entries
     indptr = plan.row_indptr[begin + graph : end + graph + 1]
     matrix = csr_array((np.ones(last - entry, np.float32), plan.row_indices[entry:last], indptr), shape=(end - begin,) * 2)
     reached = np.zeros((end - begin, len(roots)), np.float32)
@@ -103,9 +103,9 @@ def _extent(config: NetworkConfig, plan: Any, graph: int, roots: Any) -> tuple[f
         around = matrix @ reached
         if hop == config.orders[0] - 1:
             near, near_entries = float(reached.sum()), float((reached * around).sum())
-        places, entries = float(reached.sum()), float((reached * around).sum())
+        pairs, entries = float(reached.sum()), float((reached * around).sum())
         reached = ((reached + around) > 0).astype(np.float32)
-    return near, places + n_rows, near_entries, entries + n_entries  # with the background, which the first layer leaves constant
+    return near, pairs + n_rows, near_entries, entries + n_entries  # with the background, which the first layer leaves constant
 
 
 def multiply_rate(threads: int, size: int = 1024, repeats: int = 12) -> float:

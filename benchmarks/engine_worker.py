@@ -57,7 +57,7 @@ def _clocks(form: PhistForm) -> Any:
 
 def _phases(cycles: Any, seconds: float, threads: int) -> dict[str, float]:
     """The share of all threads' time that each phase takes; Python, torch, the optimiser and waiting are the rest."""
-    from phist.engine.memory import PHASES
+    from phist.engine.arena import PHASES
 
     shares = cycles / (cycles_per_second() * seconds * threads)
     return {**dict(zip(PHASES, shares.tolist(), strict=True)), "rest": 1 - float(shares.sum())}

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from phist import load_dataset
 from phist.drawing.engine import plot_balls, plot_twins
-from phist.engine.function import FusedNetwork
+from phist.engine.fused_network import FusedNetwork
 from phist.engine.plan import Plan, measure_balls
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig

@@ -38,6 +38,10 @@ def test_python_examples_run(document, tmp_path, monkeypatch):
     assert names
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 90
+
+
 def test_the_study_that_is_shown_is_one():
     content = tomllib.loads(blocks(ROOT / "docs" / "study.md", "toml")[0])
     spec = parse_spec(content, ROOT)
@@ -61,10 +65,10 @@ def test_links_lead_somewhere(document):
 
 
 @pytest.mark.parametrize(
-    "room", ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "explain", "report"]
+    "package", ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "explain", "report"]
 )
-def test_the_house_plan_names_every_module(room):
+def test_architecture_names_every_module(package):
     plan = (ROOT / "docs" / "architecture.md").read_text()
-    description = re.search(rf"^  {room}/.*?(?=^  \w|^```)", plan, re.MULTILINE | re.DOTALL)[0]
-    modules = {path.name for path in (ROOT / "src" / "phist" / room).glob("[a-z]*.py")}
+    description = re.search(rf"^  {package}/.*?(?=^  \w|^```)", plan, re.MULTILINE | re.DOTALL)[0]
+    modules = {path.name for path in (ROOT / "src" / "phist" / package).glob("[a-z]*.py")}
     assert modules <= set(re.findall(r"\w+\.py", description))

@@ -15,9 +15,9 @@ def balls():
     return example_of_balls()
 
 
-def test_rows_have_the_members_of_the_engines_plan(twins):
-    assert np.bincount(twins.row_of).tolist() == twins.members.tolist()
-    assert (len(twins.places), len(twins.members)) == (13, 7)
+def test_rows_have_the_multiplicity_of_the_engines_plan(twins):
+    assert np.bincount(twins.row_of).tolist() == twins.multiplicity.tolist()
+    assert (len(twins.places), len(twins.multiplicity)) == (13, 7)
 
 
 def test_a_row_holds_twins_of_one_class(twins):
@@ -26,7 +26,7 @@ def test_a_row_holds_twins_of_one_class(twins):
 
 def test_the_root_has_a_row_of_its_own_that_answers_differently(twins):
     own, others = np.flatnonzero(twins.row_class == twins.row_class[twins.root_row])
-    assert (own, twins.members[own]) == (twins.root_row, 1)
+    assert (own, twins.multiplicity[own]) == (twins.root_row, 1)
     assert abs(twins.responses[own] - twins.responses[others]) > 0.1
 
 

@@ -68,6 +68,14 @@ def test_a_folder_is_replaced_where_folders_cannot_be_exchanged(tmp_path, no_exc
     assert names(tmp_path) == ["set"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="renameat2 is Linux's")
+def test_folders_are_exchanged_in_one_step_where_the_system_can(tmp_path, monkeypatch):
+    save(tmp_path / "set", "old")
+    monkeypatch.setattr(folders, "_replace_in_turn", None)
+    save(tmp_path / "set")
+    assert content(tmp_path / "set") == "new"
+
+
 def test_an_empty_folder_is_replaced(tmp_path):
     (tmp_path / "set").mkdir()
     save(tmp_path / "set")

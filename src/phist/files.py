@@ -64,8 +64,9 @@ def resolve(path: str | Path) -> Path:
 
 def write_json(path: str | Path, content: Any) -> None:
     """Write ``content`` as indented JSON, atomically."""
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_bytes(text.encode(errors="backslashreplace"))  # half a character, as names may hold: JSON's own escape
 
 
 def read_json_object(path: str | Path) -> dict[str, Any]:

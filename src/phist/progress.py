@@ -11,8 +11,29 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+_silenced = False
+
+
+@contextmanager
+def silenced(quiet: bool = True) -> Iterator[None]:
+    """Show no progress in this process within the block, whatever callees are told."""
+    global _silenced
+    before, _silenced = _silenced, quiet
+    try:
+        yield
+    finally:
+        _silenced = before
+
+
+def is_silenced() -> bool:
+    """Whether a caller wants no progress at all."""
+    return _silenced
+
+
 def somebody_looks(show: bool | None) -> bool:
-    """Whether to draw: as told, and where nothing was said, on a terminal."""
+    """Whether to draw: not where it is `silenced`, else as told, and where nothing was said, on a terminal."""
+    if _silenced:
+        return False
     if show is not None:
         return show
     return not is_closed() and sys.stderr.isatty()
@@ -33,7 +54,7 @@ def waiting(what: str, show: bool | None = None) -> Iterator[None]:
     """
     from rich.console import Console
 
-    with Console(stderr=True, quiet=show is False or is_closed()).status(what) as status:
+    with Console(stderr=True, quiet=show is False or _silenced or is_closed()).status(what) as status:
         status.update(spinner="dots")  # drawn at once, not by its thread, which a long import may hold up
         yield
 

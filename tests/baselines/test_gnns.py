@@ -1,5 +1,7 @@
 """Graph neural networks: layers and pooling against PyTorch Geometric's own, and the methods built on them."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -13,12 +15,16 @@ from phist.graphs.graphset import GraphSet
 from phist.graphs.packing import pack
 from phist.graphs.symmetry import targets_of
 
-pyg = pytest.importorskip("torch_geometric.nn", reason="the networks are built of its layers; pip install phist[gnn]")
+pyg = pytest.importorskip("torch_geometric.nn", reason="the networks are compared with its layers; pip install phist[gnn]")
+from pyg_networks import StraightforwardNetwork  # noqa: E402
+
 from phist.baselines.coarsening import coarsen  # noqa: E402  # only once it is known to be there
 from phist.baselines.gnn_batches import GnnGraphs  # noqa: E402
-from phist.baselines.gnn_models import ARCHITECTURES, GnnNetwork, _convolution  # noqa: E402
+from phist.baselines.gnn_layers import Sage  # noqa: E402
+from phist.baselines.gnn_models import ARCHITECTURES, GnnNetwork  # noqa: E402
 
 every_network = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+without_coarsening = pytest.mark.parametrize("name", [name for name, own in ARCHITECTURES.items() if not own.coarsening])
 QUICK = {"layers": 3, "hidden": 8, "epochs": 12, "patience": 12}
 
 
@@ -31,6 +37,13 @@ def random_graphs(seed, n_graphs=5):
         arcs.append(np.argwhere(np.triu(rng.random((size, size)) < rng.random(), 1)) + first)
         first += size
     return pack(sizes, *np.concatenate(arcs).T)
+
+
+def symmetric_graphs():
+    """Random graphs beside a star, a ring, a complete graph and a node alone: of these, few nodes differ."""
+    star, ring = pack([9], np.zeros(8, int), np.arange(1, 9)), pack([6], np.arange(6), (np.arange(6) + 1) % 6)
+    complete, alone = pack([50], *np.triu_indices(50, 1)), pack([1], np.empty(0, int), np.empty(0, int))
+    return GraphSet.concatenate([random_graphs(seed=4), star, ring, complete, alone])
 
 
 def edge_list(graphs):
@@ -47,38 +60,52 @@ def easy_set(n_graphs=60):
     return pack(sizes, np.concatenate(source), np.concatenate(target))
 
 
-@pytest.mark.parametrize(
-    ("kind", "theirs"),
-    [
-        ("gcn", lambda: pyg.GCNConv(4, 3)),
-        ("sage", lambda: pyg.SAGEConv(4, 3)),
-        ("graph", lambda: pyg.GraphConv(4, 3, aggr="mean")),
-    ],
-)
-def test_layers_equal_those_on_edge_lists_in_value_and_gradient(kind, theirs):
+def both_forms(name, graphs, layers=3):
+    """A network as the study has it and in its straightforward form, with equal weights, each as a function of nothing."""
+    architecture = ARCHITECTURES[name]
+    prepared = GnnGraphs(graphs, architecture.aggregation)
+    torch.manual_seed(0)
+    ours = GnnNetwork(architecture, prepared.n_degrees, hidden=8, layers=layers, n_classes=3)
+    theirs = deepcopy(StraightforwardNetwork(ours))
+    batch, edges = prepared.batch(np.arange(len(graphs))), edge_list(graphs)
+    return (ours, lambda: ours(batch)), (theirs, lambda: theirs(graphs, edges))
+
+
+@without_coarsening
+def test_a_network_scores_as_its_straightforward_form(name):
+    (ours, our_scores), (theirs, their_scores) = both_forms(name, symmetric_graphs())
+    ours.eval(), theirs.eval()
+    torch.testing.assert_close(our_scores(), their_scores())
+
+
+@without_coarsening
+def test_training_moves_a_network_as_its_straightforward_form(name):
+    graphs, results = symmetric_graphs(), []
+    for network, scores in both_forms(name, graphs):
+        network.head[2].p = 0.0  # dropout draws other numbers for either
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(scores(), torch.arange(len(graphs)) % 3).backward()
+            optimizer.step()
+        results.append((scores(), network.eval() and scores()))
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-4)
+
+
+def test_nodes_of_one_color_are_one_row():
+    batch = GnnGraphs(symmetric_graphs()).batch(np.arange(5, 9))  # star, ring, complete graph, node alone
+    assert batch.levels[0].sizes.flatten().tolist() == [1, 8, 6, 50, 1]
+    assert batch.degrees.tolist() == [8, 1, 2, 40, 0]
+
+
+def test_the_layer_of_the_halved_network_equals_that_on_edge_lists():
     graphs = random_graphs(seed=0)
-    (level,) = GnnGraphs(graphs, normalized=kind == "gcn").batch(np.arange(len(graphs))).levels
-    ours, theirs = _convolution(kind, 4, 3), theirs()
-    theirs.load_state_dict(ours.layer.state_dict())
-    results, gradients = [], []
-    for apply in (lambda x: ours(x, level), lambda x: theirs(x, edge_list(graphs)).relu()):
-        x = torch.randn(graphs.n_nodes, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
-        results.append(apply(x))
-        results[-1].square().sum().backward()
-        gradients.append(x.grad)
-    torch.testing.assert_close(*results)
-    torch.testing.assert_close(*gradients)
-
-
-@pytest.mark.parametrize("kind", ["gin-0", "gin-eps"])
-def test_isomorphism_layers_equal_that_on_edge_lists(kind):
-    graphs = random_graphs(seed=1)
-    (level,) = GnnGraphs(graphs).batch(np.arange(len(graphs))).levels
-    ours = _convolution(kind, 4, 3)
-    theirs = pyg.GINConv(ours.layer.nn, train_eps=kind == "gin-eps")
+    finest, _ = GnnGraphs(graphs, coarsenings=1).batch(np.arange(len(graphs))).levels
+    ours, theirs = Sage(4, 3), pyg.GraphConv(4, 3, aggr="mean")
+    theirs.lin_rel.load_state_dict(ours.lin_l.state_dict())
+    theirs.lin_root.load_state_dict(ours.lin_r.state_dict())
     x = torch.randn(graphs.n_nodes, 4, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(ours(x, level), theirs(x, edge_list(graphs)))
-    assert ours.layer.eps.requires_grad == (kind == "gin-eps")
+    torch.testing.assert_close(ours(x, finest), theirs(x, edge_list(graphs)).relu())
 
 
 @settings(max_examples=30, deadline=None)
@@ -102,9 +129,9 @@ def test_coarser_levels_equal_max_pooling():
     cluster = torch.empty(graphs.n_nodes, dtype=torch.long)
     cluster[coarse.pairs] = torch.arange(coarse.pairs.shape[1])
     x = torch.randn(graphs.n_nodes, 3, generator=torch.Generator().manual_seed(0))
-    expected, graph_of_node = pyg.max_pool_x(cluster, x, batch.levels[0].graph_of_node)
+    expected, graph_of_node = pyg.max_pool_x(cluster, x, batch.levels[0].graph_of_row)
     torch.testing.assert_close(coarse.merge(x), expected)
-    assert torch.equal(coarse.graph_of_node, graph_of_node)
+    assert torch.equal(coarse.graph_of_row, graph_of_node)
 
 
 def test_graphs_are_halved_where_the_benchmark_halves_them():
@@ -116,10 +143,8 @@ def test_graphs_are_halved_where_the_benchmark_halves_them():
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_a_graph_scores_the_same_alone_and_in_company(name):
     architecture = ARCHITECTURES[name]
-    graphs = GnnGraphs(
-        random_graphs(seed=2, n_graphs=8), normalized=architecture.normalized, coarsenings=architecture.coarsenings(5)
-    )
-    network = GnnNetwork(architecture, graphs.n_features, hidden=6, layers=5, n_classes=3).eval()
+    graphs = GnnGraphs(random_graphs(seed=2, n_graphs=8), architecture.aggregation, coarsenings=architecture.coarsenings(5))
+    network = GnnNetwork(architecture, graphs.n_degrees, hidden=6, layers=5, n_classes=3).eval()
     together = network(graphs.batch(np.arange(8)))
     alone = torch.cat([network(graphs.batch(np.array([graph]))) for graph in range(8)])
     torch.testing.assert_close(together, alone)
@@ -128,9 +153,8 @@ def test_a_graph_scores_the_same_alone_and_in_company(name):
 def test_degrees_above_forty_look_alike():
     stars = [pack(np.array([size + 1]), np.zeros(size, int), np.arange(1, size + 1)) for size in (41, 60)]
     graphs = GnnGraphs(GraphSet.concatenate(stars))
-    hubs = graphs.batch(np.array([0, 1])).features[[0, 42]]
-    assert graphs.n_features == 41
-    assert hubs.argmax(1).tolist() == [40, 40]
+    assert graphs.n_degrees == 41
+    assert graphs.batch(np.array([0, 1])).degrees.tolist() == [40, 1, 40, 1]
 
 
 @every_network

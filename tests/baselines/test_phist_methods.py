@@ -5,7 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phist.baselines.phist_methods import METHODS, OneNetwork, Phist, PhistLinear, PhistNetwork, PhistPaper
+from phist.baselines.phist_methods import (
+    METHODS,
+    OneNetwork,
+    Phist,
+    PhistLinear,
+    PhistNetwork,
+    PhistPaper,
+    PhistPaperDeterministic,
+    PhistPaperSum,
+)
 from phist.baselines.phist_options import preset_of
 from phist.errors import ConfigError
 from phist.graphs.generate import make_trees
@@ -20,7 +29,7 @@ def quick(method, **options):
     for name in method.fixed:
         chosen.pop(name, None)
     if issubclass(method, OneNetwork):
-        chosen |= {"preset": "paper:MUTAG" if method is PhistPaper else "MUTAG"}
+        chosen |= {"preset": "paper:MUTAG" if issubclass(method, PhistPaper) else "MUTAG"}
     return method(**chosen)
 
 
@@ -116,3 +125,11 @@ def test_one_network_stays_one_on_datasets_without_a_preset(task):
 def test_the_estimator_counts_how_often_the_right_class_is_in_its_set(task):
     sets = quick(Phist).fit(task).account.chosen["sets"]
     assert sets["promised"] == 0.9 and 0 <= sets["reached"] <= 1 and 0 <= sets["size"] <= 2
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "value"), [(PhistPaperSum, "aggregation", "sum"), (PhistPaperDeterministic, "roots", "all")]
+)
+def test_ablations_as_printed_change_one_thing(method, name, value, task):
+    printed = PhistPaper().parameters(replace(task, dataset="MUTAG"))
+    assert method().parameters(replace(task, dataset="MUTAG")) == {**printed, "network": {name: value}}

@@ -1,9 +1,12 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
 from phist import StructuralClassifier, read_graphs
+from phist.cli.evaluate import _show_confusion
+from phist.cli.screen import console
 from phist.graphs.generate import make_trees
 from phist.metrics import compute_metrics
 
@@ -71,3 +74,13 @@ def test_labels_of_another_kind_are_refused(refused, model, tmp_path):
 
 def test_a_place_that_cannot_be_written_is_refused_first(refused, model, data, tmp_path):
     assert "is a folder" in refused("evaluate", model, data, "--out", tmp_path)
+
+
+def test_many_classes_are_shown_as_the_most_frequent_confusions(capsys):
+    classes = [f"class{number}" for number in range(12)]
+    counts = np.diag(np.full(12, 5))
+    counts[3, 7], counts[2, 1] = 9, 4
+    _show_confusion(console(), classes, counts)
+    shown = capsys.readouterr().out
+    assert shown.index("9  class3 predicted as class7") < shown.index("4  class2 predicted as class1")
+    assert "5  " not in shown

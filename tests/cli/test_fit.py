@@ -48,7 +48,7 @@ def test_fit_ends_with_the_verdict_and_the_accuracy_on_graphs_kept_apart(run, da
     text = run("fit", data, "--out", tmp_path / "model", *QUICK, "--test-fraction", "0.25").stdout
     verdict = json.loads((tmp_path / "model" / "report.json").read_text())["verdict"]
     assert " ".join(verdict.split()) in " ".join(text.split())
-    assert text.index("10 are kept apart") < text.index("out of fold") < text.index("accuracy on held-out graphs")
+    assert text.index("10 are held out") < text.index("out of fold") < text.index("accuracy on held-out graphs")
 
 
 def test_fit_saves_a_model_with_its_card_and_leaves_no_checkpoint(run, data, tmp_path):
@@ -165,7 +165,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_weights(run, data, tmp_path
     assert not (tmp_path / "killed").exists()
 
     resumed = run("fit", data, "--out", tmp_path / "killed", *arguments)
-    assert "going on from killed.checkpoint" in resumed.stdout
+    assert "resuming from killed.checkpoint" in resumed.stdout
     assert checkpoint_files(tmp_path / "killed.checkpoint") == []
     run("fit", data, "--out", tmp_path / "whole", *arguments)
     assert same_weights(tmp_path / "killed", tmp_path / "whole")

@@ -65,7 +65,7 @@ def test_nothing_is_compiled_to_find_out_whether_it_is(run, monkeypatch):
     monkeypatch.setattr(compiling, "_is_on_disk", lambda part: False)
     monkeypatch.setattr(compiling, "is_portable", lambda: False)
     monkeypatch.setattr(compiling, "_compute_something", lambda: pytest.fail("it was compiled"))
-    monkeypatch.setattr(compiling.run_share, "overloads", {})
+    monkeypatch.setattr(compiling.run_worker, "overloads", {})
     monkeypatch.setattr(compiling.needs, "overloads", {})
     assert told(run)["compiled"]["on_disk"] is False
     assert "not yet; it will be compiled at first use" in run("info").stdout

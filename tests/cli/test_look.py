@@ -50,3 +50,14 @@ def test_check_takes_labels_from_a_table(run, unlabelled, tmp_path):
     (tmp_path / "labels.csv").write_text("graph,label\n" + "".join(f"g{number},{number % 2}\n" for number in range(6)))
     content = json.loads(run("check", unlabelled, "--labels", tmp_path / "labels.csv", "--json").stdout)
     assert content["class_counts"] == {"0": 3, "1": 3}
+
+
+def test_datasets_shows_the_folder_once_and_fits_a_terminal(run, monkeypatch, tmp_path):
+    for name in ("MUTAG", "ENZYMES"):
+        (tmp_path / f"{name}.zip").touch()
+    monkeypatch.setenv("PHIST_DATA", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run("datasets").stdout
+    assert text.count(str(tmp_path)) == 1
+    assert all(len(line) <= 80 for line in text.splitlines() if str(tmp_path) not in line and "http" not in line)
+    assert "2,457.2" in text

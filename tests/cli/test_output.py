@@ -279,6 +279,29 @@ def test_the_output_is_not_the_input(refused, model, data, verb):
     assert Path(data).read_text() == before
 
 
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "explain"])
+def test_no_verb_writes_over_what_it_reads(refused, model, data, tmp_path, verb):
+    for name, source in (("data.jsonl", data), ("config.json", model / "config.json")):
+        (tmp_path / name).write_bytes(Path(source).read_bytes())
+    assert "it is what is read" in refused(verb, model, tmp_path / "data.jsonl", "--out", tmp_path / "data.jsonl")
+    assert (tmp_path / "data.jsonl").read_bytes() == Path(data).read_bytes()
+    assert "it is what is read" in refused(verb, model, data, "--out", model / "config.json")
+    assert (tmp_path / "config.json").read_bytes() == (model / "config.json").read_bytes()
+
+
+# Ids -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("identity", [lambda n: f"half a character {n}: \ud800", lambda n: n + 0.5], ids=["text", "fraction"])
+def test_graphs_of_any_id_give_a_model_that_can_be_used(run, tmp_path, identity):
+    data = save_labelled(tmp_path / "d.jsonl", "path")
+    lines = [json.loads(line) | {"id": identity(n)} for n, line in enumerate(data.read_text().splitlines())]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = run("fit", data, "--out", tmp_path / "m", *QUICK, "--test-fraction", "0.2")
+    assert result.exit_code == 0, result.output
+    assert "kept apart in fitting" in " ".join(run("predict", tmp_path / "m", data).stderr.split())
+
+
 # Streams ---------------------------------------------------------------------------------------------------------------
 
 

@@ -18,4 +18,4 @@ def one_thread():
 @pytest.fixture(autouse=True)
 def shared_however_small(monkeypatch):
     """The steps of tests are worth no second thread; those who ask for one want to see what it does."""
-    monkeypatch.setattr(threads, "ROWS_A_THREAD", 1)
+    monkeypatch.setattr(threads, "PAIRS_A_THREAD", 1)

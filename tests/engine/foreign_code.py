@@ -16,8 +16,8 @@ from numba.core.caching import NullCache
 from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.runtime import rtsys
 
-from phist.engine import compiling, function
-from phist.engine.share import run_share
+from phist.engine import compiling, fused_network
+from phist.engine.worker import run_worker
 from phist.jit import linking
 
 LINUX = ("aarch64-unknown-linux-gnu", "neoverse-n1")
@@ -30,9 +30,9 @@ class _LinkedError(Exception):
 
 
 def types_of_a_step():
-    """Of the arguments of `run_share`, which are the same in every training."""
+    """Of the arguments of `run_worker`, which are the same in every training."""
     seen = []
-    with patch.object(function, "run_share", lambda *given: seen.append(tuple(map(numba.typeof, given)))):
+    with patch.object(fused_network, "run_worker", lambda *given: seen.append(tuple(map(numba.typeof, given)))):
         compiling._compute_something()
     return seen[-1]
 
@@ -53,7 +53,7 @@ def linked_code(types, triple):
         module.triple = triple
         return module
 
-    run_share._cache = NullCache()
+    run_worker._cache = NullCache()
     with (
         patch.object(CPUCodegen, "_create_empty_module", empty_module),
         patch.object(CPUCodeLibrary, "_optimize_functions", lambda library, module: None),
@@ -61,7 +61,7 @@ def linked_code(types, triple):
         patch.object(linking.WholeLibrary, "finalize", link),
         suppress(_LinkedError),
     ):
-        run_share.compile(types)
+        run_worker.compile(types)
     return without_runtime(str(modules[-1]))
 
 

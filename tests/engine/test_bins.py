@@ -14,25 +14,25 @@ SMOOTH = [name for name in sorted(KERNELS) if name != "uniform"]
 
 
 @numba.njit
-def add_squashed(bins, y, n, whitening, members, h, squashed):
-    engine.squash_places(bins, y, 0, n, WIDTH, whitening, squashed)
-    engine.add_places(bins, y, squashed, n, WIDTH, members, h, 0)
-    engine.scale_histograms(bins, WIDTH, h, 0, np.float32(1.0))
+def add_squashed(bins, y, n, whitening, multiplicity, h, squashed):
+    engine.squash_rows(bins, y, 0, n, WIDTH, whitening, squashed)
+    engine.add_to_histogram(bins, y, squashed, n, WIDTH, multiplicity, h, 0)
+    engine.scale_histogram(bins, WIDTH, h, 0, np.float32(1.0))
 
 
 @numba.njit
-def pull_squashed(bins, y, n, whitening, members, slope, slopes, g, sums, squashed):
-    engine.prepare_slopes(bins, WIDTH, slope, 0, np.float32(1.0), y, slopes)
-    engine.squash_places(bins, y, 0, n, WIDTH, whitening, squashed)
-    engine.pull_places(bins, y, 0, squashed, n, WIDTH, whitening, members, slopes, g, sums)
+def pull_squashed(bins, y, n, whitening, multiplicity, slope, grad_histograms, g, sums, squashed):
+    engine.scale_histogram_backward(bins, WIDTH, slope, 0, np.float32(1.0), y, grad_histograms)
+    engine.squash_rows(bins, y, 0, n, WIDTH, whitening, squashed)
+    engine.add_to_histogram_backward(bins, y, 0, squashed, n, WIDTH, whitening, multiplicity, grad_histograms, g, sums)
 
 
 def with_more_room(y, n):
     return np.concatenate([y, np.full(n * WIDTH, np.nan, np.float32)])
 
 
-def add(bins, y, n, whitening, members, h):
-    add_squashed(bins, with_more_room(y, n), n, whitening, members, h, len(y))
+def add(bins, y, n, whitening, multiplicity, h):
+    add_squashed(bins, with_more_room(y, n), n, whitening, multiplicity, h, len(y))
 
 
 def pull(bins, y, n, *parts):
@@ -47,15 +47,15 @@ def case(kernel, number, factor=1.0, n=ROWS, seed=0):
     width = factor * KERNELS[kernel].natural_width(number)
     bins = engine.make_bins(kernel, bin_centers(number).numpy().astype(np.float32), width)
     rows, mean, scale = rng.standard_normal((n, WIDTH)) * 2, rng.standard_normal(WIDTH), rng.uniform(0.5, 2, WIDTH)
-    members = rng.integers(1, 5, n).astype(float)
-    y = np.concatenate([rows.ravel(), mean, scale, members]).astype(np.float32)
+    multiplicity = rng.integers(1, 5, n).astype(float)
+    y = np.concatenate([rows.ravel(), mean, scale, multiplicity]).astype(np.float32)
     rows, mean, scale = y[: n * WIDTH].astype(float).reshape(n, WIDTH), *y[n * WIDTH : (n + 2) * WIDTH].astype(float).reshape(2, -1)
-    return bins, y, width, torch.tensor((rows - mean) * scale, requires_grad=True), torch.tensor(members)
+    return bins, y, width, torch.tensor((rows - mean) * scale, requires_grad=True), torch.tensor(multiplicity)
 
 
-def expected_histogram(kernel, number, width, x, members):
+def expected_histogram(kernel, number, width, x, multiplicity):
     z = (torch.tanh(x).unsqueeze(0) - bin_centers(number).float().double().view(-1, 1, 1)) / width
-    return (KERNELS[kernel].value(z) * members.view(1, -1, 1)).sum(1)  # (bins, channels)
+    return (KERNELS[kernel].value(z) * multiplicity.view(1, -1, 1)).sum(1)  # (bins, channels)
 
 
 CASES = [(kernel, number, factor) for kernel in SMOOTH for number, factor in [(1, 1.0), (8, 1.0), (5, 0.5), (5, 2.0), (24, 1.0)]]
@@ -64,24 +64,24 @@ CASES = [(kernel, number, factor) for kernel in SMOOTH for number, factor in [(1
 @pytest.mark.parametrize(("kernel", "number", "factor"), CASES)
 @pytest.mark.parametrize("n", [1, ROWS])
 def test_histograms_are_those_of_the_kernel(kernel, number, factor, n):
-    bins, y, width, x, members = case(kernel, number, factor, n)
+    bins, y, width, x, multiplicity = case(kernel, number, factor, n)
     h = np.zeros(number * WIDTH, np.float32)
     add(bins, y, n, n * WIDTH, (n + 2) * WIDTH, h)
-    expected = expected_histogram(kernel, number, width, x, members).detach().numpy()
+    expected = expected_histogram(kernel, number, width, x, multiplicity).detach().numpy()
     np.testing.assert_allclose(h.reshape(number, WIDTH), expected, rtol=2e-4, atol=2e-5 * max(1.0, expected.max()))
 
 
 @pytest.mark.parametrize(("kernel", "number", "factor"), CASES)
 @pytest.mark.parametrize("n", [1, ROWS])
 def test_slopes_are_the_derivatives_of_the_histograms(kernel, number, factor, n):
-    bins, y, width, x, members = case(kernel, number, factor, n)
+    bins, y, width, x, multiplicity = case(kernel, number, factor, n)
     slope = np.random.default_rng(1).standard_normal(number * WIDTH).astype(np.float32)
-    slopes, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + n) * WIDTH
+    grad_histograms, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + n) * WIDTH
     y = np.concatenate([y, np.zeros((2 * number + n + 2) * WIDTH, np.float32)])
-    pull(bins, y, n, n * WIDTH, (n + 2) * WIDTH, slope, slopes, g, sums)
-    histogram = expected_histogram(kernel, number, width, x, members)
+    pull(bins, y, n, n * WIDTH, (n + 2) * WIDTH, slope, grad_histograms, g, sums)
+    histogram = expected_histogram(kernel, number, width, x, multiplicity)
     (counted,) = torch.autograd.grad((histogram * torch.tensor(slope, dtype=torch.float64).view(number, WIDTH)).sum(), x)
-    expected = (counted / members.view(-1, 1)).numpy()  # of one node of each row
+    expected = (counted / multiplicity.view(-1, 1)).numpy()  # of one node of each row
     found, size = y[g : g + n * WIDTH].reshape(n, WIDTH), max(1.0, abs(expected).max())
     np.testing.assert_allclose(found, expected, rtol=5e-4, atol=1e-4 * size)
     plain, along = y[sums : sums + 2 * WIDTH].reshape(2, WIDTH)
@@ -91,11 +91,11 @@ def test_slopes_are_the_derivatives_of_the_histograms(kernel, number, factor, n)
 
 @pytest.mark.parametrize("number", [1, 2, 5])
 def test_every_element_is_in_one_uniform_bin_even_at_the_ends(number):
-    bins, y, _, _, members = case("uniform", number)
+    bins, y, _, _, multiplicity = case("uniform", number)
     y[: 3 * WIDTH] = [-1e30] * WIDTH + [1e30] * WIDTH + [0.1] * WIDTH
     h = np.zeros(number * WIDTH, np.float32)
     add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, h)
-    np.testing.assert_array_equal(h.reshape(number, WIDTH).sum(0), members.sum().item())
+    np.testing.assert_array_equal(h.reshape(number, WIDTH).sum(0), multiplicity.sum().item())
 
 
 @pytest.mark.parametrize("number", [1, 5, 8, 10, 11, 14, 15, 30])
@@ -117,21 +117,21 @@ def test_ladder_is_climbed_only_where_no_rung_costs_digits(number, is_ladder):
 
 
 def test_sums_are_one_bin_without_a_bump():
-    _, y, _, x, members = case("gaussian", 1)
+    _, y, _, x, multiplicity = case("gaussian", 1)
     bins, h = engine.make_bins("identity", np.zeros(1, np.float32), 1.0), np.zeros(WIDTH, np.float32)
     add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, h)
-    np.testing.assert_allclose(h, (torch.tanh(x) * members.view(-1, 1)).sum(0).detach().numpy(), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(h, (torch.tanh(x) * multiplicity.view(-1, 1)).sum(0).detach().numpy(), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kernel", SMOOTH)
 def test_infinitely_far_rows_are_counted_at_the_ends(kernel):
     number = 5
-    bins, y, width, _, members = case(kernel, number, n=2)
+    bins, y, width, _, multiplicity = case(kernel, number, n=2)
     y[: 2 * WIDTH] = [-1e30] * WIDTH + [1e30] * WIDTH
     h = np.zeros(number * WIDTH, np.float32)
     add(bins, y, 2, 2 * WIDTH, 4 * WIDTH, h)
     ends = torch.tensor([[-1e30], [1e30]], dtype=torch.float64).expand(2, WIDTH)
-    expected = expected_histogram(kernel, number, width, ends, members).numpy()
+    expected = expected_histogram(kernel, number, width, ends, multiplicity).numpy()
     np.testing.assert_allclose(h.reshape(number, WIDTH), expected, rtol=2e-4, atol=1e-5)
 
 
@@ -140,18 +140,18 @@ def test_infinitely_far_rows_have_no_slope(kernel):
     number = 5
     bins, y, _, _, _ = case(kernel, number, n=2)
     y[: 2 * WIDTH] = [-1e30] * WIDTH + [1e30] * WIDTH
-    slopes, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + 2) * WIDTH
+    grad_histograms, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + 2) * WIDTH
     y = np.concatenate([y, np.zeros((2 * number + 4) * WIDTH, np.float32)])
-    pull(bins, y, 2, 2 * WIDTH, 4 * WIDTH, np.ones(number * WIDTH, np.float32), slopes, g, sums)
+    pull(bins, y, 2, 2 * WIDTH, 4 * WIDTH, np.ones(number * WIDTH, np.float32), grad_histograms, g, sums)
     np.testing.assert_allclose(y[g : g + 2 * WIDTH], 0, atol=1e-5)
 
 
 def test_uniform_bins_teach_nothing():
     number = 5
     bins, y, _, _, _ = case("uniform", number)
-    slopes, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + ROWS) * WIDTH
+    grad_histograms, g, sums = len(y), len(y) + 2 * number * WIDTH, len(y) + (2 * number + ROWS) * WIDTH
     y = np.concatenate([y, np.ones((2 * number + ROWS) * WIDTH, np.float32), np.zeros(2 * WIDTH, np.float32)])
-    pull(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, np.ones(number * WIDTH, np.float32), slopes, g, sums)
+    pull(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, np.ones(number * WIDTH, np.float32), grad_histograms, g, sums)
     assert (y[g:] == 0).all()
 
 

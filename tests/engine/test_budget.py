@@ -7,10 +7,10 @@ import pytest
 import torch
 from engine_truth import SMALL, make_graphs, random_graphs, settled_network, some_draws
 
+from phist.engine.arena import make_arena
 from phist.engine.budget import KEPT, needs
 from phist.engine.computation import Fused
-from phist.engine.memory import make_memory
-from phist.engine.threads import share_out
+from phist.engine.threads import make_shards
 from phist.nn.network import make_network
 from phist.nn.sampling import Views, draw_all
 from phist.training.presets import make_preset
@@ -24,16 +24,16 @@ def guarded_memory(computation, monkeypatch):
     handed = []
 
     def borrow(sizes):
-        memories = []
+        arenas = []
         for floats, integers, doubles, positions in sizes[:, :KEPT].tolist():
-            memory = make_memory([floats + GUARD, integers + GUARD, doubles + GUARD, positions], np.zeros(4, np.int64))
-            for part in memory[:3]:
+            arena = make_arena([floats + GUARD, integers + GUARD, doubles + GUARD, positions], np.zeros(4, np.int64))
+            for part in arena[:3]:
                 part[-GUARD:] = MARK
-            memories.append(memory)
-        handed.extend(memories)
-        return memories
+            arenas.append(arena)
+        handed.extend(arenas)
+        return arenas
 
-    monkeypatch.setattr(computation.fused, "borrow_memory", borrow)
+    monkeypatch.setattr(computation.fused, "borrow_arenas", borrow)
     return handed
 
 
@@ -69,12 +69,12 @@ def test_a_pass_stays_within_the_memory_counted_for_it(graphs, config, max_eleme
     computation = Fused(settled_network(replace(CONFIGS[config], max_elements=max_elements)), GRAPHS[graphs]())
     handed = guarded_memory(computation, monkeypatch)
     chosen, draws = np.arange(len(computation.graphs)), draw_all(computation.sizes)
-    computation.learn(chosen, draws, chosen % 3, np.ones(len(chosen), np.float32))
+    computation.loss_backward(chosen, draws, chosen % 3, np.ones(len(chosen), np.float32))
     with torch.no_grad():
         computation.graph_embeddings(chosen, draws)
         computation.node_embeddings(chosen, draws)
         computation.mean_embeddings(chosen, Views(draws, [draws, some_draws(computation.graphs)]))
-    assert all((part[-GUARD:] == MARK).all() for memory in handed for part in memory[:3])
+    assert all((part[-GUARD:] == MARK).all() for arena in handed for part in arena[:3])
 
 
 def torus(rows, columns):
@@ -85,8 +85,8 @@ def torus(rows, columns):
 
 
 def bytes_needed(computation, draws, keep):
-    fused, shares = computation.fused, share_out(computation.sizes, np.array([0, len(computation.sizes)]), 1, 0)
-    sizes = needs(fused.shape, computation.plan, np.arange(1), draws, shares, fused.most_places, keep)
+    fused, shards = computation.fused, make_shards(computation.sizes, np.array([0, len(computation.sizes)]), 1, 0)
+    sizes = needs(fused.shape, computation.plan, np.arange(1), draws, shards, fused.max_pairs, keep)
     ((floats, integers, doubles, positions, _),) = sizes.tolist()
     return 4 * floats + 4 * integers + 8 * doubles + 4 * positions
 
@@ -104,10 +104,10 @@ def test_memory_of_a_large_graph_is_bounded_by_the_configuration():
     computation.network.eval()
     with torch.no_grad():
         found = computation.graph_embeddings(np.arange(1), draw_all(computation.sizes))
-    (memory,) = computation.fused._memories[0]
+    (arena,) = computation.fused._arenas[0]
     embeddings = 6000 * (SMALL.bins + 2) * 16  # of all roots, and their products
     assert found.isfinite().all()
-    assert len(memory.floats) < 1.5 * (embeddings + 24 * config.max_elements)
+    assert len(arena.floats) < 1.5 * (embeddings + 24 * config.max_elements)
 
 
 def test_memory_does_not_grow_with_the_roots_but_for_their_embeddings():
@@ -130,20 +130,20 @@ def test_smaller_limit_needs_less_memory():
 
 def needed_by(computation, draws, threads, keep=True):
     fused, chosen = computation.fused, np.arange(len(computation.graphs))
-    shares = share_out(computation.sizes, np.array([0, len(chosen)]), threads, 0)
-    return needs(fused.shape, computation.plan, chosen, draws, shares, fused.most_places, keep), shares
+    shards = make_shards(computation.sizes, np.array([0, len(chosen)]), threads, 0)
+    return needs(fused.shape, computation.plan, chosen, draws, shards, fused.max_pairs, keep), shards
 
 
 def test_every_thread_has_room_for_its_own_graphs():
     computation = Fused(settled_network(SMALL), random_graphs([30, 8, 1, 12], seed=2, probability=0.1))
     draws = draw_all(computation.sizes)
-    sizes, shares = needed_by(computation, draws, threads=3)
+    sizes, shards = needed_by(computation, draws, threads=3)
     assert len(sizes) == 3
     for number, own in enumerate(sizes):
-        graphs = shares.order[shares.ptr[0, number] : shares.ptr[0, number + 1]]
-        alone = shares._replace(order=graphs, ptr=np.array([[0, len(graphs)]]))
+        graphs = shards.order[shards.ptr[0, number] : shards.ptr[0, number + 1]]
+        alone = shards._replace(order=graphs, ptr=np.array([[0, len(graphs)]]))
         fused, chosen = computation.fused, np.arange(4)
-        np.testing.assert_array_equal(needs(fused.shape, computation.plan, chosen, draws, alone, fused.most_places, True)[0], own)
+        np.testing.assert_array_equal(needs(fused.shape, computation.plan, chosen, draws, alone, fused.max_pairs, True)[0], own)
 
 
 def test_nothing_is_kept_where_there_is_no_way_back():
@@ -159,13 +159,13 @@ def test_room_for_many_steps_is_room_for_the_largest():
     fused, chosen, draws = computation.fused, np.arange(4), draw_all(computation.sizes)
 
     def needed(*steps):
-        shares = share_out(computation.sizes, np.array(steps), 1, 0)
-        return needs(fused.shape, computation.plan, chosen, draws, shares, fused.most_places, True)[0]
+        shards = make_shards(computation.sizes, np.array(steps), 1, 0)
+        return needs(fused.shape, computation.plan, chosen, draws, shards, fused.max_pairs, True)[0]
 
     def alone(begin, end):
         part = draws.part(begin, end)
-        shares = share_out(computation.sizes[begin:end], np.array([0, end - begin]), 1, 0)
-        return needs(fused.shape, computation.plan, chosen[begin:end], part, shares, fused.most_places, True)[0]
+        shards = make_shards(computation.sizes[begin:end], np.array([0, end - begin]), 1, 0)
+        return needs(fused.shape, computation.plan, chosen[begin:end], part, shards, fused.max_pairs, True)[0]
 
     together = needed(0, 1, 4)
     assert (together >= np.maximum(alone(0, 1), alone(1, 4))).all()

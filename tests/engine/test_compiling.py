@@ -8,7 +8,7 @@ import pytest
 import torch
 from engine_truth import SMALL, fused_computation, random_graphs, settled_network, some_draws
 
-from phist.engine import compiling, vectors
+from phist.engine import compiling, jit
 from phist.errors import EngineNotice
 from phist.jit import code_cache
 from phist.nn.sampling import draw_all
@@ -73,7 +73,7 @@ def nowhere(monkeypatch):
 
 
 def test_code_that_cannot_be_kept_is_compiled_all_the_same(nowhere):
-    @vectors.compiled
+    @jit.compiled
     def double(number):
         return 2 * number
 
@@ -81,7 +81,7 @@ def test_code_that_cannot_be_kept_is_compiled_all_the_same(nowhere):
 
 
 def test_without_a_folder_preparing_says_so_once(missing, nowhere, monkeypatch):
-    monkeypatch.setattr(compiling, "run_share", vectors.compiled(lambda: 0))
+    monkeypatch.setattr(compiling, "run_worker", jit.compiled(lambda: 0))
     with pytest.warns(EngineNotice, match="NUMBA_CACHE_DIR") as said:
         compiling.prepare()
         compiling.prepare()
@@ -90,8 +90,8 @@ def test_without_a_folder_preparing_says_so_once(missing, nowhere, monkeypatch):
 
 
 def test_without_a_folder_nothing_is_looked_for_on_disk(nowhere, monkeypatch):
-    homeless = vectors.compiled(lambda: 0)
-    monkeypatch.setattr(compiling, "run_share", homeless)
+    homeless = jit.compiled(lambda: 0)
+    monkeypatch.setattr(compiling, "run_worker", homeless)
     monkeypatch.setattr(compiling, "PARTS", (homeless,))
     assert compiling.code_folder() is None
     assert not compiling.is_compiled()
@@ -109,7 +109,7 @@ def test_whatever_the_engine_is_asked_for_runs_the_code_that_was_prepared(thread
     graphs = random_graphs([6, 9, 1], seed=0)
     network, chosen, sizes = settled_network(SMALL), np.arange(3), graphs.node_counts()
     computation = fused_computation(network, graphs, threads=threads)
-    computation.learn(chosen[1:], some_draws(graphs).part(1, 3), chosen[1:], np.ones(2, np.float32))
+    computation.loss_backward(chosen[1:], some_draws(graphs).part(1, 3), chosen[1:], np.ones(2, np.float32))
     computation.scores(chosen, draw_all(sizes)).sum().backward()
     with torch.no_grad():
         computation.node_embeddings(chosen, some_draws(graphs))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from phist.engine import dense
-from phist.engine.vectors import LANES
+from phist.engine.simd import LANES
 
 SHAPES = [(1, 1, 16), (5, 3, 16), (6, 4, 32), (7, 5, 48), (13, 17, 16), (20, 6, 64), (300, 33, 32), (129, 12, 80)]
 

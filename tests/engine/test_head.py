@@ -7,18 +7,18 @@ import torch
 from torch.nn import functional as F
 
 from phist.engine import head
-from phist.engine.memory import PHASES, make_memory
+from phist.engine.arena import PHASES, make_arena
 from phist.engine.shape import Head, Standardizer, padded
 
 SIZE, GRAPHS, GUARD = 48, 7, 16  # three bins of sixteen channels
 
 
 @numba.njit
-def learn_head(own, standardizer, histograms, targets, weights, slopes, gradient, memory):
+def head_backward(own, standardizer, histograms, targets, weights, grad_histograms, gradient, arena):
     loss, hits = 0.0, 0
     for graph in range(len(targets)):
-        one, is_hit = head.learn_head(
-            own, standardizer, histograms, graph * SIZE, targets[graph], weights[graph], slopes, gradient, memory
+        one, is_hit = head.head_backward(
+            own, standardizer, histograms, graph * SIZE, targets[graph], weights[graph], grad_histograms, gradient, arena
         )
         loss += one
         hits += is_hit
@@ -44,16 +44,16 @@ def by_engine(histograms, matrix, bias, targets, weights):
     end = begin + padded(matrix.size)
     values = np.zeros(end + padded(n_classes) + GUARD, np.float32)
     values[begin : begin + matrix.size], values[end : end + n_classes] = matrix.ravel(), bias
-    slopes, gradient = np.full(histograms.size, 7, np.float32), np.zeros_like(values)
-    memory = make_memory([SIZE + 64, 0, 0, 0], np.zeros(len(PHASES), np.int64))
+    grad_histograms, gradient = np.full(histograms.size, 7, np.float32), np.zeros_like(values)
+    arena = make_arena([SIZE + 64, 0, 0, 0], np.zeros(len(PHASES), np.int64))
     own = Head(values, n_classes, begin, end)
-    loss, hits = learn_head(own, standardizer(), histograms.ravel(), targets, weights, slopes, gradient, memory)
-    assert memory.tops.tolist() == [0, 0]
+    loss, hits = head_backward(own, standardizer(), histograms.ravel(), targets, weights, grad_histograms, gradient, arena)
+    assert arena.tops.tolist() == [0, 0]
     used = np.zeros(len(values), bool)
     used[begin : begin + matrix.size] = used[end : end + n_classes] = True
     assert (gradient[~used] == 0).all()
     return (
-        loss, hits, slopes.reshape(histograms.shape), gradient[begin : begin + matrix.size].reshape(matrix.shape),
+        loss, hits, grad_histograms.reshape(histograms.shape), gradient[begin : begin + matrix.size].reshape(matrix.shape),
         gradient[end : end + n_classes],
     )  # fmt: skip
 
@@ -88,10 +88,10 @@ def test_diverged_embeddings_give_no_number_as_loss():
 def test_graph_without_weight_teaches_nothing():
     histograms, matrix, bias, targets, weights = problem(3)
     weights[2] = 0
-    loss, _, slopes, matrix_gradient, _ = by_engine(histograms, matrix, bias, targets, weights)
+    loss, _, grad_histograms, matrix_gradient, _ = by_engine(histograms, matrix, bias, targets, weights)
     others = np.arange(GRAPHS) != 2
     expected = by_engine(histograms[others], matrix, bias, targets[others], weights[others])
-    assert (slopes[2] == 0).all()
+    assert (grad_histograms[2] == 0).all()
     assert loss == pytest.approx(expected[0])
     np.testing.assert_allclose(matrix_gradient, expected[3], rtol=1e-5)
 
@@ -104,5 +104,5 @@ def test_of_equal_scores_the_first_class_is_the_guess():
 
 
 def test_single_class_is_never_wrong():
-    loss, hits, slopes, *_ = by_engine(*problem(1))
-    assert (loss, hits) == (0, GRAPHS) and (slopes == 0).all()
+    loss, hits, grad_histograms, *_ = by_engine(*problem(1))
+    assert (loss, hits) == (0, GRAPHS) and (grad_histograms == 0).all()

@@ -105,13 +105,13 @@ def test_balls_and_whole_graphs_are_alike(graphs, orders):
 
 
 @EITHER_WAY
-@pytest.mark.parametrize("most_places", [1, 40, 100])
+@pytest.mark.parametrize("max_pairs", [1, 40, 100])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_roots_in_turns_and_at_once_are_alike(graphs, most_places, threads, statistics, by_balls):
+def test_roots_in_turns_and_at_once_are_alike(graphs, max_pairs, threads, statistics, by_balls):
     def in_turns(network, graphs):
         computation = fused_computation(network, graphs, by_balls, threads)
-        computation.fused.most_places = most_places
-        assert (computation.plan.row_counts**2).max() > most_places  # one turn is not enough
+        computation.fused.max_pairs = max_pairs
+        assert (computation.plan.row_counts**2).max() > max_pairs  # one turn is not enough
         return computation
 
     check_alike(

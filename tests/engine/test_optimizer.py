@@ -8,9 +8,9 @@ import pytest
 import torch
 from engine_truth import CLASSES, SMALL, fused_computation, random_graphs, settled_network, some_draws
 
-from phist.engine import function
+from phist.engine import fused_network
 from phist.engine.computation import Computation, Reference
-from phist.engine.course import Course
+from phist.engine.steps import Steps
 from phist.nn.network import make_network
 from phist.nn.sampling import RootSampler
 
@@ -20,13 +20,13 @@ def graphs():
     return random_graphs([6, 1, 9, 13, 7, 5, 8], seed=5, weights=0.5)
 
 
-def make_course(graphs, n_steps=5, batch=3, seed=0, rate=1e-2):
+def make_steps(graphs, n_steps=5, batch=3, seed=0, rate=1e-2):
     generator = np.random.default_rng(seed)
     chosen = generator.integers(0, len(graphs), n_steps * batch - 1)  # the last step is shorter
     draws = RootSampler(count=5).draw(graphs.node_counts()[chosen], generator)
     steps = np.append(np.arange(0, len(chosen), batch), len(chosen))
     rates = rate / np.arange(1.0, n_steps + 1)
-    return Course(steps, rates, chosen, draws, chosen % CLASSES, generator.random(len(chosen), np.float32) + 0.5)
+    return Steps(steps, rates, chosen, draws, chosen % CLASSES, generator.random(len(chosen), np.float32) + 0.5)
 
 
 def make_optimizer(network, eps=1e-3, **options):
@@ -38,11 +38,11 @@ def make_optimizer(network, eps=1e-3, **options):
     )
 
 
-def train(computation, course, optimizer, clip=1.0, step_by_step=False):
+def train(computation, steps, optimizer, clip=1.0, step_by_step=False):
     """By compiled code, or by the engine's gradients and torch's optimiser."""
     computation.network.train()
     run = Computation.train if step_by_step else type(computation).train
-    return run(computation, course, optimizer, clip)
+    return run(computation, steps, optimizer, clip)
 
 
 def assert_same_networks(found, expected, tolerance=1e-4):
@@ -51,19 +51,19 @@ def assert_same_networks(found, expected, tolerance=1e-4):
         assert (one.double() - other).abs().max() <= tolerance * max(scale, 0.1), name
 
 
-def trained(network, graphs, course, clip=1.0, step_by_step=False, threads=1, **options):
+def trained(network, graphs, steps, clip=1.0, step_by_step=False, threads=1, **options):
     computation = fused_computation(deepcopy(network), graphs, threads=threads)
     optimizer = make_optimizer(computation.network, **options)
-    outcome = train(computation, course, optimizer, clip, step_by_step)
+    outcome = train(computation, steps, optimizer, clip, step_by_step)
     return computation.network, optimizer, outcome
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("clip", [None, 1.0, 1e-2])
 def test_steps_are_those_of_torch(graphs, clip, threads):
-    network, course = settled_network(SMALL), make_course(graphs)
-    found, _, (loss, hits) = trained(network, graphs, course, clip, threads=threads)
-    expected, _, (expected_loss, expected_hits) = trained(network, graphs, course, clip, step_by_step=True, threads=threads)
+    network, steps = settled_network(SMALL), make_steps(graphs)
+    found, _, (loss, hits) = trained(network, graphs, steps, clip, threads=threads)
+    expected, _, (expected_loss, expected_hits) = trained(network, graphs, steps, clip, step_by_step=True, threads=threads)
     assert_same_networks(found, expected)
     assert loss == pytest.approx(expected_loss, rel=1e-5)
     assert hits == expected_hits
@@ -71,18 +71,18 @@ def test_steps_are_those_of_torch(graphs, clip, threads):
 
 @pytest.mark.parametrize(("threads", "batch"), [(2, 20), (3, 20), (3, 2)])
 def test_spare_shares_change_nothing_but_rounding(graphs, monkeypatch, threads, batch):
-    network, course = settled_network(SMALL), make_course(graphs, batch=batch)
+    network, steps = settled_network(SMALL), make_steps(graphs, batch=batch)
     networks = []
     for pays in (0.0, np.inf):
-        monkeypatch.setattr(function, "SPARE_PAYS", pays)
-        networks.append(trained(network, graphs, course, threads=threads)[0])
+        monkeypatch.setattr(fused_network, "SPARE_PAYS", pays)
+        networks.append(trained(network, graphs, steps, threads=threads)[0])
     assert_same_networks(*networks)
 
 
-def test_whoever_takes_a_spare_share_the_bits_are_the_same(graphs, monkeypatch):
-    monkeypatch.setattr(function, "SPARE_PAYS", 0.0)
-    network, course = settled_network(SMALL), make_course(graphs, batch=20)
-    first, *others = [trained(network, graphs, course, threads=2)[0].state_dict() for _ in range(6)]
+def test_whoever_takes_a_spare_shard_the_bits_are_the_same(graphs, monkeypatch):
+    monkeypatch.setattr(fused_network, "SPARE_PAYS", 0.0)
+    network, steps = settled_network(SMALL), make_steps(graphs, batch=20)
+    first, *others = [trained(network, graphs, steps, threads=2)[0].state_dict() for _ in range(6)]
     assert all(torch.equal(first[name], other[name]) for other in others for name in first)
 
 
@@ -101,10 +101,10 @@ def test_whoever_takes_a_spare_share_the_bits_are_the_same(graphs, monkeypatch):
     ids=str,
 )
 def test_courses_of_the_engine_and_of_the_reference_agree(graphs, change):
-    network, course = settled_network(replace(SMALL, **change)), make_course(graphs, n_steps=3, rate=1e-3)
-    found, _, outcome = trained(network, graphs, course, threads=2)
+    network, steps = settled_network(replace(SMALL, **change)), make_steps(graphs, n_steps=3, rate=1e-3)
+    found, _, outcome = trained(network, graphs, steps, threads=2)
     reference = Reference(deepcopy(network), graphs)
-    expected = train(reference, course, make_optimizer(reference.network))
+    expected = train(reference, steps, make_optimizer(reference.network))
     assert outcome[0] == pytest.approx(expected[0], rel=1e-4)
     assert outcome[1] == expected[1]
     reached, wanted = (Reference(one, graphs) for one in (found.eval(), reference.network.eval()))
@@ -114,22 +114,22 @@ def test_courses_of_the_engine_and_of_the_reference_agree(graphs, change):
 
 
 def test_first_course_of_a_new_network_sets_its_statistics_by_the_first_step_alone(graphs):
-    network, course = make_network(SMALL, CLASSES, seed=0), make_course(graphs)
-    found, _, _ = trained(network, graphs, course)
-    expected, _, _ = trained(network, graphs, course, step_by_step=True)
+    network, steps = make_network(SMALL, CLASSES, seed=0), make_steps(graphs)
+    found, _, _ = trained(network, graphs, steps)
+    expected, _, _ = trained(network, graphs, steps, step_by_step=True)
     assert_same_networks(found, expected)
-    assert int(found.node_standardizer.updates) == int(found.graph_standardizer.updates) == len(course.rates)
+    assert int(found.node_standardizer.updates) == int(found.graph_standardizer.updates) == len(steps.rates)
 
 
 def test_other_betas_and_epsilon_are_those_of_torch(graphs):
-    network, course, options = settled_network(SMALL), make_course(graphs), {"betas": (0.7, 0.95), "eps": 1e-3}
-    found, _, _ = trained(network, graphs, course, **options)
-    assert_same_networks(found, trained(network, graphs, course, step_by_step=True, **options)[0])
+    network, steps, options = settled_network(SMALL), make_steps(graphs), {"betas": (0.7, 0.95), "eps": 1e-3}
+    found, _, _ = trained(network, graphs, steps, **options)
+    assert_same_networks(found, trained(network, graphs, steps, step_by_step=True, **options)[0])
 
 
 def test_groups_decay_each_at_its_own_rate(graphs):
-    network, course = settled_network(SMALL), make_course(graphs, n_steps=1, rate=1e-2)
-    found, _, _ = trained(network, graphs, course, clip=1e-30)  # a gradient that moves nothing
+    network, steps = settled_network(SMALL), make_steps(graphs, n_steps=1, rate=1e-2)
+    found, _, _ = trained(network, graphs, steps, clip=1e-30)  # a gradient that moves nothing
     for name, part in network.named_parameters():
         factor = 1 - 1e-2 * 0.3 if part.dim() > 1 else 1
         torch.testing.assert_close(found.get_parameter(name), part * factor, rtol=1e-5, atol=1e-6)
@@ -137,52 +137,52 @@ def test_groups_decay_each_at_its_own_rate(graphs):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_same_course_twice_gives_the_same_bits(graphs, threads):
-    network, course = settled_network(SMALL), make_course(graphs)
-    states = [trained(network, graphs, course, threads=threads)[0].state_dict() for _ in range(2)]
+    network, steps = settled_network(SMALL), make_steps(graphs)
+    states = [trained(network, graphs, steps, threads=threads)[0].state_dict() for _ in range(2)]
     assert all(torch.equal(one, other) for one, other in zip(*(state.values() for state in states), strict=True))
 
 
 def test_course_in_parts_gives_the_same_bits(graphs, monkeypatch):
-    network, course = settled_network(SMALL), make_course(graphs)
-    whole, _, outcome = trained(network, graphs, course)
-    monkeypatch.setattr(function, "ROWS_A_CALL", 1)
-    parted, optimizer, parted_outcome = trained(network, graphs, course)
+    network, steps = settled_network(SMALL), make_steps(graphs)
+    whole, _, outcome = trained(network, graphs, steps)
+    monkeypatch.setattr(fused_network, "PAIRS_A_CALL", 1)
+    parted, optimizer, parted_outcome = trained(network, graphs, steps)
     assert all(torch.equal(one, other) for one, other in zip(whole.parameters(), parted.parameters(), strict=True))
     assert parted_outcome[1] == outcome[1] and parted_outcome[0] == pytest.approx(outcome[0])
-    assert {float(state["step"]) for state in optimizer.state.values()} == {len(course.rates)}
+    assert {float(state["step"]) for state in optimizer.state.values()} == {len(steps.rates)}
 
 
 def test_more_threads_than_graphs(graphs):
-    network, course = settled_network(SMALL), make_course(graphs, batch=2)
-    assert_same_networks(trained(network, graphs, course, threads=8)[0], trained(network, graphs, course)[0])
+    network, steps = settled_network(SMALL), make_steps(graphs, batch=2)
+    assert_same_networks(trained(network, graphs, steps, threads=8)[0], trained(network, graphs, steps)[0])
 
 
 def test_frozen_parameters_stay(graphs):
     computation = fused_computation(settled_network(SMALL), graphs)
     computation.network.f_node.requires_grad_(False)
     before = deepcopy(computation.network)
-    train(computation, make_course(graphs), make_optimizer(computation.network))
+    train(computation, make_steps(graphs), make_optimizer(computation.network))
     assert all(torch.equal(*pair) for pair in zip(computation.network.f_node.parameters(), before.f_node.parameters(), strict=True))
     assert not torch.equal(computation.network.head.weight, before.head.weight)
 
 
 @pytest.mark.parametrize("bad", [0, 1])
 def test_error_in_a_thread_comes_through_and_nobody_waits_for_ever(graphs, bad, monkeypatch):
-    network, course = settled_network(SMALL), make_course(graphs)
+    network, steps = settled_network(SMALL), make_steps(graphs)
     computation = fused_computation(network, graphs, threads=2)
-    optimizer, run_share = make_optimizer(computation.network), function.run_share
+    optimizer, run_worker = make_optimizer(computation.network), fused_network.run_worker
 
     def failing(number, *arguments):
         if number == bad:
             raise MemoryError
-        run_share(number, *arguments)
+        run_worker(number, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(function, "run_share", failing)
+        patch.setattr(fused_network, "run_worker", failing)
         with pytest.raises(MemoryError):
-            train(computation, course, optimizer)
-    train(computation, course, optimizer)
-    expected, _, _ = trained(network, graphs, course, threads=2)
+            train(computation, steps, optimizer)
+    train(computation, steps, optimizer)
+    expected, _, _ = trained(network, graphs, steps, threads=2)
     assert all(torch.equal(value, computation.network.state_dict()[name]) for name, value in expected.state_dict().items())
 
 
@@ -190,15 +190,15 @@ def test_error_in_a_thread_comes_through_and_nobody_waits_for_ever(graphs, bad, 
 
 
 def test_state_is_that_of_torch(graphs):
-    network, course = settled_network(SMALL), make_course(graphs)
-    _, found, _ = trained(network, graphs, course)
-    _, expected, _ = trained(network, graphs, course, step_by_step=True)
+    network, steps = settled_network(SMALL), make_steps(graphs)
+    _, found, _ = trained(network, graphs, steps)
+    _, expected, _ = trained(network, graphs, steps, step_by_step=True)
     states, expected_states = found.state_dict()["state"], expected.state_dict()["state"]
     assert states.keys() == expected_states.keys()
     for number, other in expected_states.items():
         one = states[number]
         assert one.keys() == other.keys()
-        assert float(one["step"]) == float(other["step"]) == len(course.rates)
+        assert float(one["step"]) == float(other["step"]) == len(steps.rates)
         for name in ("exp_avg", "exp_avg_sq"):
             scale = float(other[name].abs().max())
             torch.testing.assert_close(one[name], other[name], rtol=1e-3, atol=1e-4 * max(scale, 1e-3))
@@ -206,11 +206,11 @@ def test_state_is_that_of_torch(graphs):
 
 @pytest.mark.parametrize("step_by_step", [(True, False), (False, True)], ids=["torch first", "engine first"])
 def test_either_goes_on_where_the_other_was(graphs, step_by_step, tmp_path):
-    network, courses = settled_network(SMALL), [make_course(graphs, seed=seed) for seed in (1, 2)]
+    network, courses = settled_network(SMALL), [make_steps(graphs, seed=seed) for seed in (1, 2)]
     straight = fused_computation(deepcopy(network), graphs)
     optimizer = make_optimizer(straight.network)
-    for course in courses:
-        train(straight, course, optimizer)
+    for steps in courses:
+        train(straight, steps, optimizer)
 
     first, changed = (fused_computation(deepcopy(network), graphs) for _ in range(2))
     before = make_optimizer(first.network)
@@ -224,18 +224,18 @@ def test_either_goes_on_where_the_other_was(graphs, step_by_step, tmp_path):
 
 
 def test_courses_go_on_from_steps_that_torch_made_in_between(graphs):
-    network, courses = settled_network(SMALL), [make_course(graphs, seed=seed) for seed in range(3)]
+    network, courses = settled_network(SMALL), [make_steps(graphs, seed=seed) for seed in range(3)]
     one, other = (fused_computation(deepcopy(network), graphs) for _ in range(2))
     optimizers = [make_optimizer(computation.network) for computation in (one, other)]
-    for course, by_torch in zip(courses, (False, True, False), strict=True):
-        train(one, course, optimizers[0], step_by_step=by_torch)
-        train(other, course, optimizers[1], step_by_step=True)
+    for steps, by_torch in zip(courses, (False, True, False), strict=True):
+        train(one, steps, optimizers[0], step_by_step=by_torch)
+        train(other, steps, optimizers[1], step_by_step=True)
     assert_same_networks(one.network, other.network, tolerance=1e-3)
     assert {float(state["step"]) for state in optimizers[0].state.values()} == {15}
 
 
 def test_state_loaded_in_the_middle_replaces_what_was_learnt(graphs):
-    network, courses = settled_network(SMALL), [make_course(graphs, seed=seed) for seed in range(3)]
+    network, courses = settled_network(SMALL), [make_steps(graphs, seed=seed) for seed in range(3)]
     computation = fused_computation(deepcopy(network), graphs)
     optimizer = make_optimizer(computation.network)
     train(computation, courses[0], optimizer)
@@ -250,10 +250,10 @@ def test_state_loaded_in_the_middle_replaces_what_was_learnt(graphs):
 
 
 def test_parameters_changed_between_courses_are_stepped_from(graphs):
-    computation, course = fused_computation(settled_network(SMALL), graphs), make_course(graphs, n_steps=1, rate=1e-6)
+    computation, steps = fused_computation(settled_network(SMALL), graphs), make_steps(graphs, n_steps=1, rate=1e-6)
     optimizer = make_optimizer(computation.network)
-    train(computation, course, optimizer)
+    train(computation, steps, optimizer)
     with torch.no_grad():
         computation.network.head.bias.fill_(2)
-    train(computation, course, optimizer)
+    train(computation, steps, optimizer)
     torch.testing.assert_close(computation.network.head.bias, torch.full_like(computation.network.head.bias, 2), rtol=0, atol=1e-5)

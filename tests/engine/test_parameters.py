@@ -9,7 +9,7 @@ from engine_truth import SMALL
 
 from phist.engine.parameters import FlatViews, Parameters
 from phist.engine.shape import shape_of
-from phist.engine.vectors import LANES
+from phist.engine.simd import LANES
 from phist.nn.network import make_network
 
 CLASSES = 3
@@ -104,7 +104,7 @@ def test_everything_lies_apart_in_order_and_on_whole_vectors(config):
 def test_every_parameter_has_a_place_of_its_own(config):
     parameters = parameters_of(config)
     count = sum(part.numel() for part in parameters.tensors)
-    assert len(np.unique(parameters.places)) == len(parameters.places) == count
+    assert len(np.unique(parameters.positions)) == len(parameters.positions) == count
 
 
 def test_embeddings_meet_the_rows_of_their_own_channel_and_bin():
@@ -155,8 +155,8 @@ def thread_gradients(parameters, threads=3):
 def test_gradients_of_all_threads_add_up():
     parameters = parameters_of(SMALL)
     gradients = thread_gradients(parameters)
-    apart = [parameters.collect(gradients[[thread]]) for thread in range(3)]
-    for found, *parts in zip(parameters.collect(gradients), *apart, strict=True):
+    never_inline = [parameters.collect(gradients[[thread]]) for thread in range(3)]
+    for found, *parts in zip(parameters.collect(gradients), *never_inline, strict=True):
         assert torch.equal(found, sum(parts))
 
 

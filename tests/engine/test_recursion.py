@@ -14,22 +14,22 @@ N, WIDTH = 9, 16
 
 @numba.njit
 def grow(x, order, indptr, indices, values):
-    recursion.grow_terms(x, 0, N, order, WIDTH, indptr, 0, indices, 0, values, 0)
+    recursion.chebyshev_terms(x, 0, N, order, WIDTH, indptr, 0, indices, 0, values, 0)
 
 
 @numba.njit
 def fold(x, order, indptr, indices, values):
-    recursion.fold_terms(x, 0, N, order, WIDTH, indptr, 0, indices, 0, values, 0)
+    recursion.chebyshev_terms_backward(x, 0, N, order, WIDTH, indptr, 0, indices, 0, values, 0)
 
 
 @numba.njit
 def grow_ball(x, hop, order, integers, ball):
-    recursion.grow_within(x, 0, ball.hops + hop, order, WIDTH, integers, ball.indptr, ball.indices, len(x) - ball.n_values, ball.n)
+    recursion.ball_terms(x, 0, ball.hops + hop, order, WIDTH, integers, ball.indptr, ball.indices, len(x) - ball.n_values, ball.n)
 
 
 @numba.njit
 def fold_ball(x, hop, order, integers, ball):
-    recursion.fold_within(x, 0, ball.hops + hop, order, WIDTH, integers, ball.indptr, ball.indices, len(x) - ball.n_values)
+    recursion.ball_terms_backward(x, 0, ball.hops + hop, order, WIDTH, integers, ball.indptr, ball.indices, len(x) - ball.n_values)
 
 
 @numba.njit

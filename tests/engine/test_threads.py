@@ -19,14 +19,14 @@ import pytest
 from phist.engine import barrier as own
 from phist.engine import threads
 from phist.engine.barrier import STRIDE
-from phist.engine.threads import Team, run_shares, share_out, threads_worth
+from phist.engine.threads import Team, make_shards, run_workers, threads_worth
 
 PARKED = 0.05  # seconds: workers spin for some milliseconds
 
 
 @numba.njit(nogil=True)
 def count(cells, number, this_round, counts):
-    """A share as compiled code does it: announced, worked on, told."""
+    """A shard as compiled code does it: announced, worked on, told."""
     own.begin_round(cells, number, this_round)
     counts[number * STRIDE] += 1
     own.end_round(cells, number, this_round)
@@ -35,7 +35,7 @@ def count(cells, number, this_round, counts):
 def run_rounds(counts, rounds, pause=0.0):
     threads = len(counts) // STRIDE
     for _ in range(rounds):
-        run_shares(lambda number, cells, this_round: count(cells, number, this_round, counts), threads)
+        run_workers(lambda number, cells, this_round: count(cells, number, this_round, counts), threads)
         if pause:
             time.sleep(pause)
     return counts[::STRIDE].tolist()
@@ -45,24 +45,24 @@ def run_rounds(counts, rounds, pause=0.0):
 
 
 def in_one_step(cost, threads):
-    return share_out(cost, np.array([0, len(cost)]), threads, 0)
+    return make_shards(cost, np.array([0, len(cost)]), threads, 0)
 
 
-def positions(shares, step=0):
-    return [shares.order[begin:end].tolist() for begin, end in pairwise(shares.ptr[step])]
+def positions(shards, step=0):
+    return [shards.order[begin:end].tolist() for begin, end in pairwise(shards.ptr[step])]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 10])
-def test_every_position_is_in_one_share(threads):
-    shares = in_one_step(np.random.default_rng(0).integers(0, 100, 7), threads)
-    assert len(positions(shares)) == min(threads, 7)
-    assert sorted(shares.order.tolist()) == list(range(7))
-    assert shares.ptr[0, 0] == 0 and shares.ptr[0, -1] == 7
+def test_every_position_is_in_one_shard(threads):
+    shards = in_one_step(np.random.default_rng(0).integers(0, 100, 7), threads)
+    assert len(positions(shards)) == min(threads, 7)
+    assert sorted(shards.order.tolist()) == list(range(7))
+    assert shards.ptr[0, 0] == 0 and shards.ptr[0, -1] == 7
 
 
 def test_costs_are_balanced():
     cost = np.array([8, 1, 7, 2, 6, 3, 5, 4])
-    assert [cost[share].sum() for share in positions(in_one_step(cost, 2))] == [18, 18]
+    assert [cost[shard].sum() for shard in positions(in_one_step(cost, 2))] == [18, 18]
 
 
 def test_costly_positions_come_first():
@@ -71,48 +71,48 @@ def test_costly_positions_come_first():
     assert positions(in_one_step(cost, 2)) == [[1, 3], [4, 2, 0]]
 
 
-def test_shares_depend_on_costs_alone():
+def test_shards_depend_on_costs_alone():
     cost = np.array([3, 3, 3, 1, 1])
     assert positions(in_one_step(cost, 2)) == positions(in_one_step(cost.copy(), 2))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_nothing_to_do_is_one_empty_share(threads):
+def test_nothing_to_do_is_one_empty_shard(threads):
     assert positions(in_one_step(np.empty(0, np.int64), threads)) == [[]]
 
 
 def test_every_step_is_shared_out_by_itself():
     cost = np.array([8, 1, 7, 2, 6, 3, 5])
-    shares = share_out(cost, np.array([0, 4, 4, 7]), 2, 0)
-    assert positions(shares, 0) == [[0, 1], [2, 3]]
-    assert positions(shares, 1) == [[], []]
-    assert positions(shares, 2) == [[4, 5], [6]] or positions(shares, 2) == [[4], [6, 5]]
-    assert sorted(shares.order.tolist()) == list(range(7))
+    shards = make_shards(cost, np.array([0, 4, 4, 7]), 2, 0)
+    assert positions(shards, 0) == [[0, 1], [2, 3]]
+    assert positions(shards, 1) == [[], []]
+    assert positions(shards, 2) == [[4, 5], [6]] or positions(shards, 2) == [[4], [6, 5]]
+    assert sorted(shards.order.tolist()) == list(range(7))
 
 
-def test_a_short_last_step_leaves_threads_without_a_share():
-    assert positions(share_out(np.ones(4, np.int64), np.array([0, 3, 4]), 3, 0), 1) == [[3], [], []]
+def test_a_short_last_step_leaves_threads_without_a_shard():
+    assert positions(make_shards(np.ones(4, np.int64), np.array([0, 3, 4]), 3, 0), 1) == [[3], [], []]
 
 
-def test_spare_shares_are_small_and_of_what_costs_least():
+def test_spare_shards_are_small_and_of_what_costs_least():
     cost = np.random.default_rng(0).integers(1, 100, 200)
-    shares = share_out(cost, np.array([0, 200]), 2, 4)
-    loads = [cost[share].sum() / cost.sum() for share in positions(shares)]
-    assert sorted(shares.order.tolist()) == list(range(200))
+    shards = make_shards(cost, np.array([0, 200]), 2, 4)
+    loads = [cost[shard].sum() / cost.sum() for shard in positions(shards)]
+    assert sorted(shards.order.tolist()) == list(range(200))
     np.testing.assert_allclose(loads, [0.42, 0.42, 0.04, 0.04, 0.04, 0.04], atol=0.004)
 
 
-def test_a_costly_position_goes_to_no_spare_share():
-    assert positions(share_out(np.array([9, 9, 9, 9, 1, 1, 1, 1]), np.array([0, 8]), 2, 2))[2:] == [[4], [5]]
+def test_a_costly_position_goes_to_no_spare_shard():
+    assert positions(make_shards(np.array([9, 9, 9, 9, 1, 1, 1, 1]), np.array([0, 8]), 2, 2))[2:] == [[4], [5]]
 
 
 def test_one_thread_has_nothing_to_spare():
-    assert positions(share_out(np.arange(5), np.array([0, 5]), 1, 4)) == [[4, 3, 2, 1, 0]]
+    assert positions(make_shards(np.arange(5), np.array([0, 5]), 1, 4)) == [[4, 3, 2, 1, 0]]
 
 
 @pytest.mark.parametrize(("graphs", "steps", "expected"), [(1, 1, 1), (3, 1, 3), (100, 1, 6), (16, 8, 2), (4, 8, 1), (0, 0, 1)])
 def test_no_more_threads_than_a_step_is_worth(graphs, steps, expected, monkeypatch):
-    monkeypatch.setattr(threads, "ROWS_A_THREAD", 500)
+    monkeypatch.setattr(threads, "PAIRS_A_THREAD", 500)
     assert threads_worth(np.full(graphs, 500), steps, 6) == expected
 
 
@@ -122,13 +122,13 @@ def test_no_more_threads_than_a_step_is_worth(graphs, steps, expected, monkeypat
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_every_share_is_worked_on_once(threads):
     done = []
-    run_shares(lambda number, cells, this_round: done.append(number), threads)
+    run_workers(lambda number, cells, this_round: done.append(number), threads)
     assert sorted(done) == list(range(threads))
 
 
 def test_first_share_is_the_callers_and_the_others_have_threads_of_their_own():
     threads = {}
-    run_shares(lambda number, cells, this_round: threads.update({number: get_ident()}), 3)
+    run_workers(lambda number, cells, this_round: threads.update({number: get_ident()}), 3)
     assert threads[0] == get_ident()
     assert len(set(threads.values())) == 3
 
@@ -136,7 +136,7 @@ def test_first_share_is_the_callers_and_the_others_have_threads_of_their_own():
 def test_same_workers_come_again():
     seen = set()
     for _ in range(5):
-        run_shares(lambda number, cells, this_round: seen.add(current_thread()), 2)
+        run_workers(lambda number, cells, this_round: seen.add(current_thread()), 2)
     assert len(seen) == 2
 
 
@@ -159,7 +159,7 @@ def test_rounds_of_work_that_never_cells_are_all_worked_on():
         counts[number] += 1
 
     for _ in range(200):
-        run_shares(work, 3)
+        run_workers(work, 3)
     assert counts == [200] * 3
 
 
@@ -182,7 +182,7 @@ def test_leader_waits_for_a_worker_that_takes_long():
             time.sleep(0.02)
             done.append(number)
 
-    run_shares(work, 2)
+    run_workers(work, 2)
     assert done == [1]
 
 
@@ -195,7 +195,7 @@ def test_worker_waits_for_a_leader_that_takes_long():
         count(cells, number, this_round, counts)
 
     for _ in range(3):
-        run_shares(work, 2)
+        run_workers(work, 2)
     assert counts[::STRIDE].tolist() == [3, 3]
 
 
@@ -224,10 +224,10 @@ def test_several_threads_lead_teams_of_their_own():
 def test_error_in_any_thread_comes_through(bad):
     def work(number, cells, this_round):
         if number == bad:
-            raise ValueError(f"share {number}")
+            raise ValueError(f"shard {number}")
 
-    with pytest.raises(ValueError, match=f"share {bad}"):
-        run_shares(work, 4)
+    with pytest.raises(ValueError, match=f"shard {bad}"):
+        run_workers(work, 4)
 
 
 @pytest.mark.parametrize("bad", [0, 1])
@@ -240,7 +240,7 @@ def test_threads_work_on_after_an_error(bad, pause):
 
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):
-            run_shares(fail, 2)
+            run_workers(fail, 2)
         time.sleep(pause)
         assert run_rounds(np.zeros(2 * STRIDE, np.int64), 5) == [5, 5]
 
@@ -257,16 +257,16 @@ def test_workers_are_done_before_an_error_of_the_leader_comes_through():
         done.append(number)
 
     with pytest.raises(ZeroDivisionError):
-        run_shares(work, 2)
+        run_workers(work, 2)
     assert done == [1]
 
 
 def test_error_of_the_leader_comes_first():
     def work(number, cells, this_round):
-        raise ValueError(f"share {number}")
+        raise ValueError(f"shard {number}")
 
-    with pytest.raises(ValueError, match="share 0"):
-        run_shares(work, 2)
+    with pytest.raises(ValueError, match="shard 0"):
+        run_workers(work, 2)
 
 
 @pytest.mark.parametrize("pause", [0, PARKED])
@@ -279,7 +279,7 @@ def test_round_that_was_interrupted_before_all_had_begun_does_not_upset_the_next
             team.run(lambda number: None)
     time.sleep(pause)
     for number in range(1, 101):
-        team.run(lambda share: count(team.cells, share, team.round, counts))
+        team.run(lambda shard: count(team.cells, shard, team.round, counts))
         assert counts[::STRIDE].tolist() == [number] * 3
 
 
@@ -299,7 +299,7 @@ class Work:
 
 def test_work_that_is_done_is_let_go():
     work = Work()
-    run_shares(work, 2)
+    run_workers(work, 2)
     held = weakref.ref(work)
     del work
     time.sleep(PARKED)
@@ -328,7 +328,7 @@ def test_workers_end_with_the_thread_that_led_them(work):
     def lead():
         for _ in range(2):
             with contextlib.suppress(ZeroDivisionError):
-                run_shares(work, 3)
+                run_workers(work, 3)
 
     before = len(living_workers())
     leaders = [Thread(target=lead) for _ in range(5)]
@@ -351,11 +351,11 @@ def test_workers_end_with_a_team_that_nobody_has_any_more():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_finds_workers_of_its_own():
-    run_shares(Work(), 2)
+    run_workers(Work(), 2)
     child = os.fork()
     if child == 0:
         done = []
-        run_shares(lambda number, cells, this_round: done.append(number), 2)
+        run_workers(lambda number, cells, this_round: done.append(number), 2)
         os._exit(0 if sorted(done) == [0, 1] else 1)
     for _ in range(200):
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -389,7 +389,7 @@ def work(number, cells, this_round):
 
 
 for _ in range(3):
-    threads.run_shares(lambda *given: work(*given), 3)
+    threads.run_workers(lambda *given: work(*given), 3)
 """
 
 

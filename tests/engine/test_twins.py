@@ -94,14 +94,16 @@ def test_merged_operator_acts_as_the_full_one_on_signals_that_twins_share(seed):
     full = np.zeros((graphs.n_nodes, graphs.n_nodes))
     full[np.repeat(np.arange(graphs.n_nodes), graphs.degrees()), graphs.indices] = values
     first = np.array(classes_of(graphs))
-    _, indptr, indices, row_values, members, root_row = merge_twins(graphs.node_ptr, graphs.indptr, graphs.indices, values, first)
-    merged = np.zeros((len(members), len(members)))
-    merged[np.repeat(np.arange(len(members)), np.diff(indptr)), indices] = row_values
+    _, indptr, indices, row_values, multiplicity, root_row = merge_twins(
+        graphs.node_ptr, graphs.indptr, graphs.indices, values, first
+    )
+    merged = np.zeros((len(multiplicity), len(multiplicity)))
+    merged[np.repeat(np.arange(len(multiplicity)), np.diff(indptr)), indices] = row_values
 
     row_of = row_of_every_node(first)
-    signal = np.random.default_rng(seed).standard_normal(len(members))
+    signal = np.random.default_rng(seed).standard_normal(len(multiplicity))
     np.testing.assert_allclose(merged[row_of] @ signal, full @ signal[row_of], atol=1e-6)
-    np.testing.assert_array_equal(members, np.bincount(row_of))
+    np.testing.assert_array_equal(multiplicity, np.bincount(row_of))
     np.testing.assert_array_equal(root_row, row_of[first])
 
 
@@ -119,7 +121,7 @@ def test_plan_keeps_graphs_apart():
         alone = make_plan(graphs[[graph]], 0.8, reach=2, balls=True)
         rows = slice(*together.row_ptr[graph : graph + 2])
         entries = slice(*together.row_entry_ptr[graph : graph + 2])
-        np.testing.assert_array_equal(together.members[rows], alone.members)
+        np.testing.assert_array_equal(together.multiplicity[rows], alone.multiplicity)
         np.testing.assert_array_equal(together.row_indices[entries], alone.row_indices)
         np.testing.assert_array_equal(together.row_values[entries], alone.row_values)
 

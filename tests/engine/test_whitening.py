@@ -5,22 +5,22 @@ import numpy as np
 import pytest
 
 from phist.engine import whitening
-from phist.engine.vectors import LANES
+from phist.engine.simd import LANES
 
 WIDTH = 32
 
 
 @numba.njit
-def add_moments(floats, at, n, members, shares, doubles, lanes):
-    whitening.add_moments(floats, at, n, WIDTH, members, shares, doubles, 0, lanes)
+def add_moments(floats, at, n, multiplicity, shards, doubles, lanes):
+    whitening.add_moments(floats, at, n, WIDTH, multiplicity, shards, doubles, 0, lanes)
 
 
 def moments_of(parts, weights):
     """Weight, mean and variance of rows that come in parts."""
     doubles = np.zeros(1 + 2 * WIDTH + 2 * LANES)
-    for rows, (members, shares) in zip(parts, weights, strict=True):
+    for rows, (multiplicity, shards) in zip(parts, weights, strict=True):
         n = len(rows)
-        floats = np.concatenate([rows.ravel(), members, shares, np.zeros(LANES)]).astype(np.float32)
+        floats = np.concatenate([rows.ravel(), multiplicity, shards, np.zeros(LANES)]).astype(np.float32)
         end = n * WIDTH
         add_moments(floats, 0, n, end, end + n, doubles, end + 2 * n)
     return doubles[0], doubles[1 : 1 + WIDTH], doubles[1 + WIDTH : 1 + 2 * WIDTH] / doubles[0]
@@ -34,7 +34,7 @@ def some_rows(n, seed=0, mean=0.0):
 
 def check(parts, weights, found):
     rows = np.concatenate(parts).astype(np.float64)
-    weight = np.concatenate([members * shares for members, shares in weights])
+    weight = np.concatenate([multiplicity * shards for multiplicity, shards in weights])
     mean = weight @ rows / weight.sum()
     assert found[0] == weight.sum()
     np.testing.assert_allclose(found[1], mean, rtol=1e-6, atol=1e-6)
@@ -43,8 +43,8 @@ def check(parts, weights, found):
 
 @pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 700])
 def test_moments_equal_numpy(n):
-    rows, (members, shares) = some_rows(n)
-    weights = (members, shares + 1)
+    rows, (multiplicity, shards) = some_rows(n)
+    weights = (multiplicity, shards + 1)
     check([rows], [weights], moments_of([rows], [weights]))
 
 
@@ -54,8 +54,8 @@ def test_moments_of_parts_are_those_of_all_rows():
 
 
 def test_rows_without_weight_count_for_nothing():
-    (rows, weights), (other, (members, _)) = some_rows(9), some_rows(4, seed=1)
-    unseen = (members, np.zeros(4))
+    (rows, weights), (other, (multiplicity, _)) = some_rows(9), some_rows(4, seed=1)
+    unseen = (multiplicity, np.zeros(4))
     assert_same(moments_of([other, rows], [unseen, weights]), moments_of([rows], [weights]))
 
 

@@ -81,6 +81,13 @@ def test_a_folder_of_something_else_is_not_overwritten(graphs, tmp_path):
         graphs.save(tmp_path)
 
 
+def test_a_set_with_other_things_beside_it_is_not_overwritten(graphs, saved):
+    (saved / "thesis.txt").write_text("years of work")
+    with pytest.raises(OutputError, match=r"also holds 'thesis\.txt'"):
+        graphs.save(saved)
+    assert (saved / "thesis.txt").read_text() == "years of work"
+
+
 def test_a_failed_save_leaves_the_old_set(graphs, saved):
     with pytest.raises(GraphInputError, match="cannot be saved"):
         graphs.with_labels([1, "b", 2]).save(saved)

@@ -12,8 +12,8 @@ import pytest
 
 import phist
 from phist.descriptors.grams.distances import search
-from phist.engine import vectors
-from phist.engine.share import run_share
+from phist.engine import jit
+from phist.engine.worker import run_worker
 from phist.errors import EngineNotice
 from phist.graphs.formats.compiled import parse_integers
 from phist.graphs.refinement import mix
@@ -31,7 +31,7 @@ def make(tmp_path, monkeypatch):
         def double(number):
             return 2 * number
 
-        return vectors.compiled(double)
+        return jit.compiled(double)
 
     return make
 
@@ -93,12 +93,12 @@ def test_everything_that_is_compiled_is_compiled_and_kept_in_one_way():
     root = Path(phist.__file__).parent
     others = [path for path in root.rglob("*.py") if "njit" in path.read_text() and path.parent.name != "jit"]
     assert others == []
-    assert all(isinstance(function._cache, code_cache.SourcesCache) for function in (parse_integers, mix, search, run_share))
+    assert all(isinstance(function._cache, code_cache.SourcesCache) for function in (parse_integers, mix, search, run_worker))
 
 
 @pytest.mark.parametrize("function", [parse_integers, search])
 def test_code_outside_the_engine_is_out_of_date_when_a_source_of_its_package_changes(function):
-    other = code_cache.digest_of("phist.engine.share")
+    other = code_cache.digest_of("phist.engine.worker")
     assert function._cache.digest == code_cache.digest_of(function.__module__) != other
 
 

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine import compiling, vectors
+from phist.engine import compiling, jit
 from phist.jit.linking import WholeLibrary, _PartLibrary
 
 
@@ -18,15 +18,15 @@ def _libraries(function):
 
 @pytest.fixture
 def made():
-    @vectors.inner
+    @jit.inner
     def largest(values):
         return np.sort(values)[-1]  # a function of Numba's own below one of ours
 
-    @vectors.inner
+    @jit.inner
     def both(values):
         return largest(values) + largest(-values)
 
-    @vectors.compiled
+    @jit.compiled
     def top(values):
         return both(values) - max(values[0], 0.0)
 

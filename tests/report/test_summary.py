@@ -29,3 +29,9 @@ def test_a_dataset_without_records_shows_what_was_published():
 
 def test_without_records_the_summary_says_so():
     assert summary_markdown(make_study([])) == NO_RECORDS + "\n"
+
+
+def test_the_headline_has_the_first_rows_of_the_summary():
+    whole, first = (summary_markdown(make_study(RECORDS), rows).splitlines() for rows in (None, 2))
+    assert first[:4] == whole[:4]
+    assert first[4] == ""

@@ -10,9 +10,9 @@ from phist.graphs.generate import make_trees
 from phist.nn.batch import Batch
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
-from phist.theory import listening
-from phist.theory.listening import hear_graph, hear_graphs, summarise_bands
+from phist.theory import spectral_sensitivity
 from phist.theory.spectral import PolynomialKernels, laplacian_spectrum
+from phist.theory.spectral_sensitivity import hear_graph, hear_graphs, summarise_bands
 from phist.theory.stability import STRENGTHS, flipped_share, mean_variation, measure_shifts
 
 
@@ -103,7 +103,9 @@ def test_muting_nothing_is_the_network_itself(graphs):
     model = network().eval()
     batch = Batch.from_graphs(graphs[:1])
     with torch.no_grad():
-        draws = [model(batch, model.config.sampler.sample_by_size(batch, (0, draw))) for draw in range(listening.REALIZATIONS)]
+        draws = [
+            model(batch, model.config.sampler.sample_by_size(batch, (0, draw))) for draw in range(spectral_sensitivity.REALIZATIONS)
+        ]
     expected = torch.stack(draws).mean(0).softmax(-1).numpy()
     np.testing.assert_allclose(hear_graph(model, graphs[:1], seed=0).probabilities[-1:], expected, atol=1e-5)
 
@@ -132,7 +134,7 @@ def test_networks_without_polynomials_have_no_energy_but_can_be_muted(graphs):
 
 
 def test_graphs_too_large_are_passed_over_and_none_left_is_an_error(graphs, monkeypatch):
-    monkeypatch.setattr(listening, "LARGEST", 12)
+    monkeypatch.setattr(spectral_sensitivity, "LARGEST", 12)
     mixed = as_graphset([*graphs[:2], (13, [(0, 1)])])
     assert len(list(hear_graphs(network(), mixed, seed=0))) == 2
     with pytest.raises(GraphInputError, match="more than 12 nodes"):

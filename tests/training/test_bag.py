@@ -63,13 +63,8 @@ def whole():
     return bag
 
 
-def test_networks_that_add_nothing_to_what_is_known_train_for_one_cycle():
-    bag = training(look=Looks(0.5, 0.1), before=np.array([0.5])).train()
-    assert (epochs_of(bag), bag.best, len(bag.states)) == (ENDS[:1], 0, 2)
-
-
-def test_networks_that_add_anything_have_a_second_cycle():
-    bag = training(look=Looks(0.49, 0.5), before=np.array([0.5])).train()
+def test_a_second_cycle_follows_whatever_the_first_was():
+    bag = training(look=Looks(0.5, 0.5)).train()
     assert (epochs_of(bag), bag.best) == (ENDS[:2], 0)
 
 

@@ -127,12 +127,12 @@ def test_gradient_clipping_bounds_a_step(monkeypatch):
 @pytest.mark.parametrize("batch_size", [5, 24, 100])
 def test_epoch_sees_every_graph_once_with_roots_of_its_own(batch_size, monkeypatch):
     courses, run = [], Fused.train
-    monkeypatch.setattr(Fused, "train", lambda self, course, *others: courses.append(course) or run(self, course, *others))
+    monkeypatch.setattr(Fused, "train", lambda self, steps, *others: courses.append(steps) or run(self, steps, *others))
     train(TrainingConfig(epochs=2, batch_size=batch_size), validation=False)
     epochs = [
-        [(part.graphs, part.draws) for part in map(course.part, range(n), range(1, n + 1))]
-        for course in courses
-        for n in [len(course.rates)]
+        [(part.graphs, part.draws) for part in map(steps.part, range(n), range(1, n + 1))]
+        for steps in courses
+        for n in [len(steps.rates)]
     ]
     for epoch in epochs:
         assert [len(chosen) for chosen, _ in epoch] == [batch_size] * (24 // batch_size) + [24 % batch_size] * (24 % batch_size > 0)

@@ -2,6 +2,8 @@
 
 from copy import copy
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -9,45 +11,44 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from phist.baselines.coarsening import coarsen
+from phist.baselines.gnn_classes import Rows, color_classes, single_nodes
 from phist.descriptors.profiles import plain
 from phist.graphs.arrays import IntArray, ranges, starts_of
 from phist.graphs.graphset import GraphSet
-from phist.graphs.packing import Reading, pack
-from phist.graphs.symmetry import targets_of
 from phist.nn.operator import SparseOperator
 
 LARGEST_DEGREE = 40  # nodes of larger degree look alike, as in the paper's experiments
 
+Aggregation = Literal["normalized", "sum", "mean"]
+
 
 @dataclass(frozen=True)
 class Level:
-    """The graphs of a batch at one resolution."""
+    """The graphs of a batch at one resolution, as rows that stand for one or more nodes each."""
 
-    operator: SparseOperator  # adjacency, symmetric; weighted where the network asks for it
-    inverse_degrees: Tensor  # (nodes, 1); one where there are no neighbours
-    graph_of_node: Tensor  # (nodes)
+    operator: SparseOperator  # symmetric: of each pair of rows, the weights of all arcs between their nodes
+    scale: Tensor  # (rows, 1): makes of its products what one node of a row sees
+    sizes: Tensor  # (rows, 1): nodes of a row
+    shares: Tensor  # (rows, 1): of its graph's nodes
+    graph_of_row: Tensor  # (rows)
     n_graphs: int
-    pairs: Tensor | None = None  # (2, nodes): the nodes at the next finer level that each node stands for
+    pairs: Tensor | None = None  # (2, rows): the rows at the next finer level that each row stands for
 
-    def sum(self, x: Tensor) -> Tensor:
-        """For each node the weighted sum of its neighbours' signals."""
-        return self.operator(x)
-
-    def mean(self, x: Tensor) -> Tensor:
-        """For each node the mean of its neighbours' signals, zero where it has none."""
-        return self.operator(x) * self.inverse_degrees
+    def pass_messages(self, x: Tensor, onto: Tensor) -> Tensor:
+        """To each row of ``onto``, what a node of it gets from its neighbours, and in sums from itself, is added."""
+        return torch.addcmul(onto, self.operator(x), self.scale)
 
     def merge(self, finer: Tensor) -> Tensor:
-        """For each node the larger of the signals of the nodes it stands for."""
+        """For each row the larger of the signals of the rows it stands for."""
         assert self.pairs is not None, "the finest level merges nothing"
         return torch.maximum(finer[self.pairs[0]], finer[self.pairs[1]])
 
 
 @dataclass(frozen=True)
 class GnnBatch:
-    """What a network takes: a one-hot degree for every node, and the graphs from fine to coarse."""
+    """What a network takes: the degrees that it starts from, and the graphs from fine to coarse."""
 
-    features: Tensor  # (nodes, degrees)
+    degrees: Tensor  # (rows), `LARGEST_DEGREE` at most
     levels: tuple[Level, ...]
 
 
@@ -56,22 +57,32 @@ class GnnGraphs:
 
     Args:
         graphs: the graphs; directions, loops and weights do not count.
-        normalized: whether arcs, and a loop at every node, weigh 1 / sqrt(degree * degree), loops counted, as in Kipf and
-            Welling's convolution.
-        coarsenings: how many times to halve the graphs.
+        aggregation: ``"sum"`` adds neighbours and the node itself, ``"mean"`` averages neighbours, ``"normalized"`` adds
+            neighbours and the node itself, divided by the roots of both degrees, loops counted (Kipf and Welling).
+        coarsenings: how many times to halve the graphs. Halving tells nodes apart that nothing else does, so that each is
+            a row of its own then.
         seed: of the coarsening.
+        cache: a folder for what depends on the graphs alone.
     """
 
-    def __init__(self, graphs: GraphSet, *, normalized: bool = False, coarsenings: int = 0, seed: int = 0) -> None:
+    def __init__(
+        self,
+        graphs: GraphSet,
+        aggregation: Aggregation = "mean",
+        *,
+        coarsenings: int = 0,
+        seed: int = 0,
+        cache: Path | None = None,
+    ) -> None:
         graphs = plain(graphs)
-        self._degrees = np.minimum(graphs.degrees(), LARGEST_DEGREE)
-        self._one_hot = torch.eye(self.n_features)
-        self._levels = [_weighted_level(graphs) if normalized else _PackedLevel(graphs)]
+        rows = single_nodes(graphs) if coarsenings else color_classes(graphs, cache)
+        self._degrees = np.minimum(rows.degrees, LARGEST_DEGREE).astype(np.int32)
+        self._levels = [_PackedLevel(rows, aggregation)]
         generator = np.random.default_rng(seed)
         for _ in range(coarsenings):
             coarsening = coarsen(graphs, generator)
             graphs = coarsening.graphs
-            self._levels.append(_PackedLevel(graphs, pairs=coarsening.pairs))
+            self._levels.append(_PackedLevel(single_nodes(graphs), aggregation, coarsening.pairs))
 
     def down_to(self, coarsenings: int) -> "GnnGraphs":
         """The same graphs with that many of the coarser levels, so that none is cut out in vain."""
@@ -80,54 +91,68 @@ class GnnGraphs:
         return fewer
 
     @property
-    def n_features(self) -> int:
+    def n_degrees(self) -> int:
         """One for every degree up to the largest that occurs, `LARGEST_DEGREE` at most."""
         return int(self._degrees.max(initial=0)) + 1
 
     def batch(self, positions: NDArray[np.int64]) -> GnnBatch:
         """The graphs at ``positions``, side by side."""
         finest = self._levels[0]
-        nodes = ranges(finest.node_ptr[positions], finest.node_counts[positions])
-        levels, sizes = [], np.empty(0, np.int64)
+        rows = ranges(finest.row_ptr[positions], finest.row_counts[positions])
+        levels, finer_counts = [], np.empty(0, np.int64)
         for level in self._levels:
-            levels.append(level.select(positions, finer_sizes=sizes))
-            sizes = level.node_counts[positions]
-        return GnnBatch(self._one_hot[torch.from_numpy(self._degrees[nodes])], tuple(levels))
+            levels.append(level.select(positions, finer_counts))
+            finer_counts = level.row_counts[positions]
+        return GnnBatch(torch.from_numpy(self._degrees[rows]), tuple(levels))
 
 
 class _PackedLevel:
     """All graphs at one resolution, with everything at hand that a selection needs."""
 
-    def __init__(self, graphs: GraphSet, values: NDArray[np.float32] | None = None, pairs: IntArray | None = None) -> None:
-        self.node_ptr, self.node_counts, self.degrees = graphs.node_ptr, graphs.node_counts(), graphs.degrees()
-        self.arc_ptr, self.indices = graphs.indptr[graphs.node_ptr], graphs.indices
+    def __init__(self, rows: Rows, aggregation: Aggregation, pairs: IntArray | None = None) -> None:
+        self.row_ptr, self.row_counts, self.pairs = rows.row_ptr, np.diff(rows.row_ptr), pairs
+        indptr, self.indices, self.values = _arcs(rows, aggregation)
+        self.arc_ptr, self.arcs_of_row = indptr[rows.row_ptr], np.diff(indptr)
         self.arc_counts = np.diff(self.arc_ptr)
-        self.values = np.ones(len(graphs.indices), np.float32) if values is None else values
-        self.pairs = pairs
+        neighbours = np.maximum(rows.degrees, 1) if aggregation == "mean" else 1
+        self.scale = _column(1 / (rows.sizes * neighbours))
+        self.sizes = _column(rows.sizes)
+        nodes = np.add.reduceat(np.append(rows.sizes, 0), rows.row_ptr[:-1]) * (self.row_counts > 0)
+        self.shares = _column(rows.sizes / np.repeat(nodes, self.row_counts))
 
-    def select(self, positions: NDArray[np.int64], finer_sizes: IntArray) -> Level:
-        """The graphs at ``positions``, which have ``finer_sizes`` nodes at the next finer level."""
-        counts, arc_counts = self.node_counts[positions], self.arc_counts[positions]
-        nodes = ranges(self.node_ptr[positions], counts)
-        arcs = ranges(self.arc_ptr[positions], arc_counts)
-        degrees = self.degrees[nodes]
-        columns = self.indices[arcs] + np.repeat(starts_of(counts)[:-1], arc_counts)
-        pairs = None if self.pairs is None else self.pairs[:, nodes] + np.repeat(starts_of(finer_sizes)[:-1], counts)
-        row_ptr, values = torch.from_numpy(starts_of(degrees)), torch.from_numpy(self.values[arcs])
+    def select(self, positions: NDArray[np.int64], finer_counts: IntArray) -> Level:
+        """The graphs at ``positions``, which have ``finer_counts`` rows at the next finer level."""
+        counts, arc_counts = self.row_counts[positions], self.arc_counts[positions]
+        rows, arcs = ranges(self.row_ptr[positions], counts), ranges(self.arc_ptr[positions], arc_counts)
+        row_ptr = starts_of(self.arcs_of_row[rows]).astype(np.int32)
+        columns = self.indices[arcs] + np.repeat(starts_of(counts)[:-1].astype(np.int32), arc_counts)
+        pairs = None if self.pairs is None else self.pairs[:, rows] + np.repeat(starts_of(finer_counts)[:-1], counts)
+        matrix = torch.from_numpy(row_ptr), torch.from_numpy(columns), torch.from_numpy(self.values[arcs])
         return Level(
-            SparseOperator(row_ptr, torch.from_numpy(columns), values, symmetric=True),
-            inverse_degrees=torch.from_numpy((1 / np.maximum(degrees, 1)).astype(np.float32)[:, None]),
-            graph_of_node=torch.from_numpy(np.repeat(np.arange(len(positions)), counts)),
+            SparseOperator(*matrix, symmetric=True),
+            scale=torch.from_numpy(self.scale[rows]),
+            sizes=torch.from_numpy(self.sizes[rows]),
+            shares=torch.from_numpy(self.shares[rows]),
+            graph_of_row=torch.from_numpy(np.repeat(np.arange(len(positions)), counts)),
             n_graphs=len(positions),
             pairs=None if pairs is None else torch.from_numpy(pairs),
         )
 
 
-def _weighted_level(graphs: GraphSet) -> _PackedLevel:
-    """Graphs with a loop at every node, every arc divided by the roots of its ends' degrees."""
-    nodes = np.arange(graphs.n_nodes)
-    source, target = np.repeat(nodes, graphs.degrees()), targets_of(graphs)
-    looped = pack(graphs.node_counts(), np.append(source, nodes), np.append(target, nodes), reading=Reading("symmetrise", "keep"))
-    scales = 1 / np.sqrt(looped.degrees())
-    values = np.repeat(scales, looped.degrees()) * scales[targets_of(looped)]
-    return _PackedLevel(looped, values.astype(np.float32))
+def _arcs(rows: Rows, aggregation: Aggregation) -> tuple[IntArray, NDArray[np.int32], NDArray[np.float32]]:
+    """Rows of arcs with their weights: loops included where a node counts itself."""
+    if aggregation == "mean":
+        return rows.indptr, rows.indices.astype(np.int32), rows.counts.astype(np.float32)
+    row_of_arc = np.repeat(np.arange(len(rows.sizes)), np.diff(rows.indptr))
+    within = np.arange(len(rows.sizes)) - np.repeat(rows.row_ptr[:-1], np.diff(rows.row_ptr))
+    ends = row_of_arc - within[row_of_arc] + rows.indices
+    values = rows.counts.astype(np.float64)
+    scales = 1 / np.sqrt(rows.degrees + 1) if aggregation == "normalized" else np.ones(len(rows.sizes))
+    indptr = rows.indptr + np.arange(len(rows.indptr))
+    indices = np.insert(rows.indices, rows.indptr[:-1], within)
+    values = np.insert(values * scales[row_of_arc] * scales[ends], rows.indptr[:-1], rows.sizes * scales**2)
+    return indptr, indices.astype(np.int32), values.astype(np.float32)
+
+
+def _column(values: NDArray[np.float64] | IntArray) -> NDArray[np.float32]:
+    return values.astype(np.float32)[:, None]

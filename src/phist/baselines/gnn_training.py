@@ -21,7 +21,7 @@ Part = list[tuple[GnnBatch, Tensor]]  # batches and their labels
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingSchedule:
     """How to train."""
 
     epochs: int
@@ -61,10 +61,10 @@ def train(
     labels: NDArray[np.int64],
     training: Positions,
     validation: Part,
-    plan: Plan,
+    schedule: TrainingSchedule,
     tick: Callable[[], None],
 ) -> tuple[Network, Run]:
-    """Make a network, train it, and leave it with the weights of the best epoch; all random numbers come from the plan's seed.
+    """Make a network, train it, and leave it with the weights of the best epoch; all random numbers come from the schedule's seed.
 
     Args:
         make_network: called once the generator has its seed.
@@ -74,17 +74,17 @@ def train(
     """
     run = Run()
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(plan.seed)
+        torch.manual_seed(schedule.seed)
         network = make_network()
-        optimizer = torch.optim.Adam(network.parameters(), lr=plan.learning_rate, fused=True)
-        for epoch in range(plan.epochs):
-            optimizer.param_groups[0]["lr"] = plan.learning_rate_at(epoch)
-            loss, accuracy = _train_epoch(network, optimizer, graphs, labels, _shuffled(training, plan, epoch))
+        optimizer = torch.optim.Adam(network.parameters(), lr=schedule.learning_rate, fused=True)
+        for epoch in range(schedule.epochs):
+            optimizer.param_groups[0]["lr"] = schedule.learning_rate_at(epoch)
+            loss, accuracy = _train_epoch(network, optimizer, graphs, labels, _shuffled(training, schedule, epoch))
             validation_loss, validation_accuracy = measure(network, validation)
             run.history.append(
                 {
                     "epoch": epoch,
-                    "learning_rate": plan.learning_rate_at(epoch),
+                    "learning_rate": schedule.learning_rate_at(epoch),
                     "loss": loss,
                     "accuracy": accuracy,
                     "validation_loss": validation_loss,
@@ -94,7 +94,7 @@ def train(
             tick()
             if run.best < 0 or validation_loss < run.lowest_loss:
                 run.best, run.state = epoch, {name: value.clone() for name, value in network.state_dict().items()}
-            if epoch - run.best >= plan.patience:
+            if epoch - run.best >= schedule.patience:
                 break
     network.load_state_dict(run.state)
     return network, run
@@ -145,10 +145,10 @@ def _train_epoch(
     return total / seen, hits / seen
 
 
-def _shuffled(training: Positions, plan: Plan, epoch: int) -> list[Positions]:
-    """All training graphs in random order, in as few batches as the plan allows and these of equal size."""
-    order = np.random.default_rng((plan.seed, epoch)).permutation(training)
-    return np.array_split(order, -(-len(order) // plan.batch_size))
+def _shuffled(training: Positions, schedule: TrainingSchedule, epoch: int) -> list[Positions]:
+    """All training graphs in random order, in as few batches as the schedule allows and these of equal size."""
+    order = np.random.default_rng((schedule.seed, epoch)).permutation(training)
+    return np.array_split(order, -(-len(order) // schedule.batch_size))
 
 
 def _pieces(positions: Positions) -> Iterator[Positions]:

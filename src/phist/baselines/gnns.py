@@ -1,4 +1,4 @@
-"""The eight graph neural networks of the paper's comparison, on one-hot degrees."""
+"""The eight graph neural networks of the paper's comparison, on degrees."""
 
 import math
 from collections.abc import Callable
@@ -43,7 +43,6 @@ class GraphNeuralNetwork(Method):
 
     family = "gnn"
     selection = "lowest validation loss, over the epochs of each network and then over layers and channels"
-    extra = "gnn"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -158,7 +157,7 @@ def _prepared(task: Task, architecture: "Architecture", options: GnnOptions) -> 
     from phist.baselines.gnn_batches import GnnGraphs
 
     deepest = architecture.coarsenings(max(options.layers))
-    return GnnGraphs(task.graphs, normalized=architecture.normalized, coarsenings=deepest, seed=task.seed)
+    return GnnGraphs(task.graphs, architecture.aggregation, coarsenings=deepest, seed=task.seed, cache=task.cache)
 
 
 def _trained(
@@ -171,15 +170,17 @@ def _trained(
     tick: Callable[[], None],
 ) -> "tuple[GnnNetwork, Run]":
     from phist.baselines.gnn_models import GnnNetwork
-    from phist.baselines.gnn_training import Plan, part_of, train
+    from phist.baselines.gnn_training import TrainingSchedule, part_of, train
 
-    plan = Plan(options.epochs, options.patience, options.batch_size, options.learning_rate, options.halve_every, task.seed)
+    schedule = TrainingSchedule(
+        options.epochs, options.patience, options.batch_size, options.learning_rate, options.halve_every, task.seed
+    )
     return train(
-        lambda: GnnNetwork(architecture, graphs.n_features, hidden, layers, task.n_classes),
+        lambda: GnnNetwork(architecture, graphs.n_degrees, hidden, layers, task.n_classes),
         graphs,
         task.labels,
         task.training,
         part_of(graphs, task.labels, task.validation),
-        plan,
+        schedule,
         tick,
     )

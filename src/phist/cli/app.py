@@ -2,11 +2,11 @@
 
 import os
 import sys
+import traceback
 import warnings
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from phist import __version__
 from phist.cli.bench import bench_app
@@ -17,18 +17,20 @@ from phist.cli.embed import embed
 from phist.cli.evaluate import evaluate
 from phist.cli.explain import explain
 from phist.cli.fit import fit
+from phist.cli.help import HelpfulCommand, HelpfulGroup
 from phist.cli.info import info
 from phist.cli.predict import predict
 from phist.cli.streams import prepare_streams
 from phist.cli.text import printable
 from phist.cli.theory import theory_app
 from phist.cli.validate import validate
+from phist.cli.verbosity import is_verbose, with_verbosity
 from phist.errors import PhistError
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
 
-class _OneLineErrors(TyperGroup):
+class _OneLineErrors(HelpfulGroup):
     """Turns what can go wrong in a verb into one line on standard error and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -50,14 +52,18 @@ class _OneLineErrors(TyperGroup):
 app = typer.Typer(
     cls=_OneLineErrors,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo, datasets, check, fit, validate, evaluate, predict, explain, embed, info):
-    app.command()(verb)
-app.add_typer(bench_app, name="bench")
-app.add_typer(theory_app, name="theory")
+PANELS = {
+    "Begin": (demo, datasets, check, info),
+    "Models": (fit, validate, evaluate, predict, explain, embed),
+}
+for panel, verbs in PANELS.items():
+    for verb in verbs:
+        app.command(cls=HelpfulCommand, rich_help_panel=panel)(with_verbosity(verb))
+app.add_typer(bench_app, name="bench", cls=HelpfulGroup, rich_help_panel="Research")
+app.add_typer(theory_app, name="theory", cls=HelpfulGroup, rich_help_panel="Research")
 
 
 def _show_version(asked: bool) -> None:
@@ -97,6 +103,8 @@ def main() -> None:
 
 
 def _fail(message: str, code: int, cause: BaseException) -> None:
+    if is_verbose():
+        traceback.print_exception(cause)
     print(f"phist: {printable(' '.join(message.split()))}", file=sys.stderr)
     raise typer.Exit(code) from cause
 

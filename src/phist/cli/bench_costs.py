@@ -37,13 +37,13 @@ def costs(
         from phist.errors import GraphInputError
         from phist.metrics import METRICS
 
-        datasets, found = compare_costs(study)
-        if not found:
+        found = compare_costs(study)
+        if not found.costs:
             raise GraphInputError(
                 "there is nothing to draw: no dataset on which phist is complete; 'phist bench run' makes records"
             )
-        points = [Point(cost.label, cost.family, cost.seconds, cost.score, cost.on_front) for cost in found]
+        points = [Point(cost.label, cost.family, cost.seconds, cost.score, cost.on_front) for cost in found.costs]
         shown = METRICS[study.metric]
-        name = f"mean {shown.title} over {len(datasets)} datasets{', %' if shown.percent else ''}"
-        for path in save_figure(plot_costs(points, name), figure):
+        name = f"mean {shown.title} over {len(found.datasets)} datasets{', %' if shown.percent else ''}"
+        for path in save_figure(plot_costs(points, name, found.clock), figure):
             console().print(f"{path} is drawn")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TABLE_NAMES = "main|generalisation|differences|ranks|estimates"
 DEFAULT = ("main", "generalisation")
+WIDTH = 80  # columns of text, which every terminal has
 
 Tables = Annotated[
     list[str] | None,
@@ -26,6 +27,7 @@ Update = Annotated[
     typer.Option(metavar="FILE", help="Write the marked blocks of this Markdown file afresh from their records; repeatable."),
 ]
 Measured = Annotated[bool, typer.Option("--measured", help="Leave out datasets and methods that have published figures only.")]
+Wide = Annotated[bool, typer.Option("--wide", help="All columns side by side, however wide the screen is.")]
 Check = Annotated[
     bool, typer.Option("--check", help="With --update: change nothing, and end with code 1 if a block is not current.")
 ]
@@ -40,6 +42,7 @@ def table(
     no_duplicates: NoDuplicates = None,
     metric: Metric = None,
     measured: Measured = False,
+    wide: Wide = False,
     update: Update = None,
     check: Check = False,
 ) -> None:
@@ -67,7 +70,7 @@ def table(
     study = read_study(folders, protocol, no_duplicates, metric)
     if "differences" in (tables or ()) and against not in study.labels:
         raise ConfigError(f"there are no records of --against {against!r}; choose one of {', '.join(study.labels) or 'none'}")
-    written = {name: _written(name, study, form, against, measured) for name in tables or _default(study)}
+    written = {name: _written(name, study, form, against, measured, wide) for name in tables or _default(study)}
     if form == "json":
         print_json(written)
     else:
@@ -79,11 +82,11 @@ def _default(study: "Study") -> tuple[str, ...]:
     return DEFAULT if study.metric == "accuracy" else DEFAULT[:1]
 
 
-def _written(name: str, study: "Study", form: str, against: str, measured: bool) -> Any:
+def _written(name: str, study: "Study", form: str, against: str, measured: bool, wide: bool) -> Any:
     from phist.report.differences import difference_table
     from phist.report.estimates import estimates_table
     from phist.report.ranks import ranks_table
-    from phist.report.render import render
+    from phist.report.render import render, to_text
     from phist.report.tables import generalisation_table, leave_out_unmeasured, main_table
 
     make = {
@@ -94,7 +97,8 @@ def _written(name: str, study: "Study", form: str, against: str, measured: bool)
         "estimates": lambda: estimates_table(study),
     }
     found = make[name]()
-    return render(leave_out_unmeasured(found) if measured and name in DEFAULT else found, form)
+    found = leave_out_unmeasured(found) if measured and name in DEFAULT else found
+    return to_text(found, WIDTH) if form == "text" and not wide else render(found, form)
 
 
 def _update(documents: list[Path], check: bool) -> None:

@@ -70,9 +70,9 @@ def _spreads(checkup: "Checkup") -> "Table":
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD)
-    table.add_column("per graph")
+    table.add_column("per graph", no_wrap=True)
     for name in ("minimum", "median", "mean", "maximum"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for name in ("nodes", "edges", "density", "components", "degrees"):
         spread = getattr(checkup, name)
         values = (spread.minimum, spread.median, spread.mean, spread.maximum)

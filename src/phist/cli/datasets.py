@@ -1,9 +1,13 @@
 """phist datasets"""
 
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def datasets(as_json: Json = False) -> None:
@@ -23,24 +27,28 @@ def datasets(as_json: Json = False) -> None:
         print_json(rows)
         return
 
+    _show(console(), rows)
+
+
+def _show(screen: "Console", rows: list[dict[str, Any]]) -> None:
+    """The table, and below it the folders in which datasets were found, each once."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), caption="nodes and edges: on average", caption_justify="left")
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("dataset", "found in"):
         table.add_column(name, no_wrap=True)
-    for name in ("graphs", "classes", "nodes", "edges"):
+    for name in ("graphs", "classes", "mean nodes", "mean edges"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("place", overflow="fold")
-    group = None
-    for row in rows:
-        if row["group"] != group:
-            group = row["group"]
-            table.add_section()
-            table.add_row(group, style="bold")
-        figures = [f"{row['graphs']:,}", str(row["classes"]), f"{row['mean_nodes']:,.1f}", f"{row['mean_edges']:,.1f}"]
-        table.add_row(row["name"], row["found"], *figures, row["place"])
-    console().print(table)
+    for group, members in groupby(rows, key=lambda row: row["group"]):
+        table.add_section()
+        table.add_row(group, style="bold")
+        for row in members:
+            figures = [f"{row['graphs']:,}", str(row["classes"]), f"{row['mean_nodes']:,.1f}", f"{row['mean_edges']:,.1f}"]
+            table.add_row(row["name"], row["found"], *figures)
+    screen.print(table)
+    for kind, folder in dict.fromkeys((row["found"], row["folder"]) for row in rows if row["folder"]):
+        screen.print(f" {kind}: {folder}")
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -55,6 +63,7 @@ def _rows() -> list[dict[str, Any]]:
             "group": group,
             "found": place.kind,
             "place": str(place),
+            "folder": str(place.path.parent) if place.path else (place.url or "").rpartition("/")[0],
             "graphs": facts.graphs,
             "classes": facts.classes,
             "mean_nodes": round(facts.nodes / facts.graphs, 2),

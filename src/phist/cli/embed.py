@@ -6,6 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phist.cli.bulk import (
+    BATCH_ROWS,
+    PART_ROWS,
+    BatchRows,
+    OnError,
+    PartRows,
+    Shard,
+    Stream,
+    is_bulk,
+    refuse_in_streams,
+    run_stream,
+)
 from phist.cli.options import (
     Data,
     Directed,
@@ -22,7 +34,7 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output import is_standard_output, output_path
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
 from phist.errors import OutputError, check_choice
@@ -57,21 +69,36 @@ def embed(
     empty: Empty = "error",
     node_table: NodeTable = None,
     max_bytes: MaxBytes = None,
+    stream: Stream = False,
+    shard: Shard = None,
+    on_error: OnError = "stop",
+    part_rows: PartRows = PART_ROWS,
+    batch_rows: BatchRows = BATCH_ROWS,
 ) -> None:
     """Write the embeddings of graphs, or of all their nodes, as NumPy arrays or CSV.
 
     .npz holds embeddings, ids and, where there are any, labels; with --nodes
     also node_ptr, the row at which each graph begins, and the end. .csv begins
     each row with the graph's id (and the node's number). .npy holds the matrix
-    alone.
+    alone. A folder or pattern of Parquet, JSONL or TU files is streamed into a
+    folder of Parquet files, and goes on where it was after a kill.
 
     Examples:
       phist embed mine-model mine.jsonl --out embeddings.npz
       phist embed mine-model MUTAG --nodes --out nodes.csv
       phist embed mine-model MUTAG --out - --format csv | head
+      phist embed mine-model 'lake/*.parquet' --out vectors --on-error skip
     """
+    loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
+    if is_bulk(data, stream, shard):
+        refuse_in_streams(nodes=nodes, node_table=node_table, format=form)
+        run_stream(
+            "embed", model, data, out, exact=exact, engine=engine, threads=threads, reading={"directed": directed, **loose},
+            shard=shard, on_error=on_error, part_rows=part_rows, batch_rows=batch_rows,
+        )  # fmt: skip
+        return
     form = _format_of(out, form)
-    check_file_place(out, data)
+    check_file_place(out, data, node_table, *model_files(model))
 
     with waiting("loading PyTorch and the model"):
         import numpy as np
@@ -84,10 +111,7 @@ def embed(
     if exact:
         embedder.inference = "exact"
     use_engine(embedder, engine)
-    direction = direction_of(embedder, directed)
-    reading: dict[str, Any] = {"directed": direction, "self_loops": self_loops, "weights": weights, "empty": empty}
-    reading |= {"nodes": node_table, "max_bytes": max_bytes}
-    graphs = load_graphs(data, **reading)
+    graphs = load_graphs(data, directed=direction_of(embedder, directed), nodes=node_table, **loose)
     embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)
     _write(out, form, graphs, embeddings, nodes)
     rows, width = embeddings.shape

@@ -20,7 +20,7 @@ from phist.cli.options import (
     use_engine,
     use_threads,
 )
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.predict import Exact
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from phist.graphs.graphset import GraphSet
     from phist.metrics import Metrics, Numbers, Probabilities
+
+CLASSES_SHOWN = 8  # a wider table does not fit 80 columns
+PAIRS_SHOWN = 10
 
 Out = Annotated[
     Path | None, typer.Option(help="A CSV file to write: for every graph its label, the predicted one and the probabilities.")
@@ -62,7 +65,7 @@ def evaluate(
       phist evaluate mine-model test.jsonl --out graphs.csv --json
     """
     if out is not None:
-        check_file_place(out)
+        check_file_place(out, data, labels, *model_files(model))
 
     with waiting("loading PyTorch and the model"):
         from phist.estimators.fitted import FittedClassifier
@@ -149,15 +152,29 @@ def _show(screen: "Console", metrics: "Metrics", classes: list[Any], counts: "Nu
 
 
 def _show_confusion(screen: "Console", classes: list[Any], counts: "Numbers") -> None:
+    """The matrix, or where it would be too wide for a terminal the pairs of classes that are confused most often."""
+    if len(classes) > CLASSES_SHOWN:
+        screen.print(f"The {PAIRS_SHOWN} most frequent confusions (--json has all):")
+        for count, true, taken in _confusions(classes, counts)[:PAIRS_SHOWN]:
+            screen.print(f"  {count:>6}  {true} predicted as {taken}")
+        return
+
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table("true class", box=SIMPLE_HEAD, title="Graphs by true class and predicted class", title_justify="left")
     for label in classes:
-        table.add_column(str(label), justify="right")
+        table.add_column(str(label), justify="right", no_wrap=True)
     for label, row in zip(classes, counts.tolist(), strict=True):
         table.add_row(str(label), *map(str, row))
     screen.print(table)
+
+
+def _confusions(classes: list[Any], counts: "Numbers") -> list[tuple[int, Any, Any]]:
+    """How often, the true class and the predicted one, the most frequent first."""
+    rows = enumerate(counts.tolist())
+    wrong = [(n, classes[i], classes[j]) for i, row in rows for j, n in enumerate(row) if i != j and n]
+    return sorted(wrong, key=lambda pair: -pair[0])
 
 
 def _plain(label: Any) -> Any:

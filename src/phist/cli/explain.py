@@ -25,7 +25,7 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output import write_text
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import printable
 from phist.errors import ConfigError, GraphInputError, shown
@@ -85,7 +85,7 @@ def explain(
       phist explain mine-model new.jsonl --target mutagenic --json --out why.json
       phist explain mine-model new.jsonl --out why.html
     """
-    check_file_place(out, data, labels)
+    check_file_place(out, data, labels, node_table, *model_files(model))
     as_page = out is not None and out.suffix.lower() in PAGES
     if as_page and as_json:
         raise ConfigError(f"--json and --out {shown(str(out))} exclude each other; leave out one, or end the name in .json")

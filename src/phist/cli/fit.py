@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from phist.cli.help import COMPUTING, TRAINING
 from phist.cli.holdout import hold_out
 from phist.cli.options import (
     EFFORTS,
@@ -24,7 +25,7 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output_checks import check_checkpoint_place, check_model_place
-from phist.cli.screen import console, print_json
+from phist.cli.screen import console, notes, print_json
 from phist.cli.streams import check_standard_output
 from phist.cli.training import Trained, train
 from phist.errors import OutputError, check_choice
@@ -35,7 +36,7 @@ Effort = Annotated[
     str,
     typer.Option(
         metavar="|".join(EFFORTS),
-        help="How much is tried: one short network; five networks and all members; longer, and networks of a second kind.",
+        help="How much is tried: one short network; five networks and all members; longer training and networks of a second kind.",
     ),
 ]
 Preset = Annotated[
@@ -44,16 +45,30 @@ Preset = Annotated[
         metavar="NAME",
         help="'auto' finds everything from the graphs. A dataset's name trains one network with the paper's sizes and our recipe, "
         "'paper:NAME' one with everything as printed.",
+        rich_help_panel=TRAINING,
     ),
 ]
 Members = Annotated[
-    str, typer.Option(metavar="NAMES", help="What to try, separated by commas: network, colours, profiles; or auto, by effort.")
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help="What to try, separated by commas: network, colours, profiles; or auto, by effort.",
+        rich_help_panel=TRAINING,
+    ),
 ]
 Heads = Annotated[
-    str, typer.Option(metavar="NAMES", help="Heads of the networks, separated by commas: linear, forest, kernel; or auto.")
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help="Heads of the networks, separated by commas: linear, forest, kernel; or auto.",
+        rich_help_panel=TRAINING,
+    ),
 ]
 Epochs = Annotated[
-    int | None, typer.Option(min=1, help="Passes of each network over its graphs; found or the preset's, unless given.")
+    int | None,
+    typer.Option(
+        min=1, help="Epochs of each network; found by validation, or the preset's, unless given.", rich_help_panel=TRAINING
+    ),
 ]
 Budget = Annotated[float | None, typer.Option(metavar="SECONDS", help="How long the fit may take, about.")]
 Engine = Annotated[
@@ -61,21 +76,29 @@ Engine = Annotated[
     typer.Option(
         metavar="|".join(ENGINES),
         help="The fused engine wherever it can, the fused engine or an error, or the plain PyTorch network (see 'phist info').",
+        rich_help_panel=COMPUTING,
     ),
 ]
 TestFraction = Annotated[
     float,
     typer.Option(
         metavar="SHARE",
-        help="Share of graphs, stratified by class, to keep apart and test the model on. Out-of-fold predictions estimate the "
+        help="Share of graphs, stratified by class, to hold out and test the model on. Out-of-fold predictions estimate the "
         "accuracy without it.",
     ),
 ]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="What the names of files begin with that a killed run goes on from; OUT.checkpoint."),
+    typer.Option(
+        metavar="PATH",
+        help="Prefix of the checkpoint files from which a killed run resumes; OUT.checkpoint, unless given.",
+        rich_help_panel=TRAINING,
+    ),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore what an earlier run left and begin anew.")]
+Fresh = Annotated[
+    bool,
+    typer.Option("--fresh", help="Discard the checkpoint of an earlier run and start again.", rich_help_panel=TRAINING),
+]
 
 
 def fit(
@@ -105,10 +128,10 @@ def fit(
     """Fit a classifier to labelled graphs and save it as a folder with its card.
 
     Everything is found from the graphs: how long networks train, what each
-    member weighs. It ends with a verdict from out-of-fold predictions: how good
-    the model is on new graphs, and whether that beats the floors. A run that was
-    killed goes on where it was when the same command is typed again. Ctrl-C
-    keeps what is ready.
+    member weighs. The fit ends with a verdict from out-of-fold predictions: how
+    good the model is on new graphs, and whether that beats the floors. Type the
+    same command again to resume a run that was killed. Ctrl-C keeps what is
+    ready.
 
     Examples:
       phist fit ENZYMES --out enzymes
@@ -142,18 +165,18 @@ def fit(
     if fresh:
         remove_checkpoint(resumable)
 
-    screen = console(to_program=as_json)
-    screen.print(f"{data}: {graphs!r}", style="bold")
-    held_out = "" if test is None else f"; {len(test)} are kept apart"
-    going_on = f", going on from {resumable.name}" if checkpoint_files(resumable) else ""
+    screen, told = console(to_program=as_json), notes(to_program=as_json)
+    told.print(f"{data}: {graphs!r}", style="bold")
+    held_out = "" if test is None else f"; {len(test)} are held out"
+    resumed = f", resuming from {resumable.name}" if checkpoint_files(resumable) else ""
     what = f"effort {effort}" if preset == "auto" else f"preset {preset}"
-    screen.print(f"Fitting to {len(training)} graphs, {what}{going_on}{held_out}")
+    told.print(f"Fitting to {len(training)} graphs, {what}{resumed}{held_out}")
 
     use_threads(threads)
     trained = train(model, training, test)
     _save(trained, out, data, resumable)
     trained.show(screen)
-    screen.print(f"Saved {out}. Next:\n  phist predict {out} DATA")
+    told.print(f"Saved {out}. Next:\n  phist predict {out} DATA")
     if as_json:
         print_json({"model": str(out), "data": data, "preset": preset, **trained.metrics()})
     trained.exit_if_interrupted("; type the same command to go on, or add --fresh to begin anew")

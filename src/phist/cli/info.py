@@ -69,7 +69,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
     extras: dict[str, dict[str, str | None]] = {}
     for requirement in requires("phist") or []:
         found = re.match(r"([\w.-]+)[^;]*;.*extra == .(\w+)", requirement)
-        if found and found[2] not in ("all", "dev"):
+        if found and found[2] not in ("all", "dev", "docs"):
             extras.setdefault(found[2], {})[found[1]] = version_of(found[1])
     return extras
 

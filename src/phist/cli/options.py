@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phist.cli.help import COMPUTING, READING
 from phist.errors import GraphInputError, check_choice
 from phist.progress import waiting
 
@@ -15,40 +16,47 @@ DATA_HELP = (
     "A dataset's name (see 'phist datasets') or a path: TU folder or zip, folder per class, JSONL, GraphML, GML, "
     "edge list, table as CSV or Parquet, saved GraphSet."
 )
-PANEL = "How the graphs are read"
 ENGINES = ("auto", "fused", "reference")  # phist.engine.choice.Engine, which would bring torch with it
 EFFORTS = ("low", "medium", "high")  # phist.estimators.effort.EffortName, likewise
 
-Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)]
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """The names that shell completion offers; where none begins so, the shell offers files."""
+    from phist.graphs.catalog import DATASETS
+
+    return [name for name in DATASETS if name.lower().startswith(incomplete.lower())]
+
+
+Data = Annotated[str, typer.Argument(help=DATA_HELP, show_default=False, autocompletion=complete_dataset)]
 Model = Annotated[Path, typer.Argument(help="A model folder made by 'phist fit' or save().", show_default=False)]
 Labels = Annotated[
     Path | None,
-    typer.Option(help="A table (graph, label) as CSV, TSV or Parquet, for data that carry no labels.", rich_help_panel=PANEL),
+    typer.Option(help="A table (graph, label) as CSV, TSV or Parquet, for data that carry no labels.", rich_help_panel=READING),
 ]
 Directed = Annotated[
     str | None,
     typer.Option(
         metavar="symmetrise|keep",
         help="What becomes of arcs: an edge, the default, or kept for the random-walk operator.",
-        rich_help_panel=PANEL,
+        rich_help_panel=READING,
     ),
 ]
 SelfLoops = Annotated[
-    str | None, typer.Option(metavar="drop|keep", help="What becomes of self-loops: dropped by default.", rich_help_panel=PANEL)
+    str | None, typer.Option(metavar="drop|keep", help="What becomes of self-loops: dropped by default.", rich_help_panel=READING)
 ]
 Weights = Annotated[
     str,
-    typer.Option(metavar="use|abs|ignore", help="Weights as they are, their absolute value, or all one.", rich_help_panel=PANEL),
+    typer.Option(metavar="use|abs|ignore", help="Weights as they are, their absolute value, or all one.", rich_help_panel=READING),
 ]
 Empty = Annotated[
     str,
-    typer.Option(metavar="error|drop", help="What becomes of graphs without nodes: refused or left out.", rich_help_panel=PANEL),
+    typer.Option(metavar="error|drop", help="What becomes of graphs without nodes: refused or left out.", rich_help_panel=READING),
 ]
 NodeTable = Annotated[
     Path | None,
     typer.Option(
         help="For a table of edges: a table (graph, node) or (graph, n_nodes), which keeps nodes without edges.",
-        rich_help_panel=PANEL,
+        rich_help_panel=READING,
     ),
 ]
 MaxBytes = Annotated[
@@ -57,22 +65,28 @@ MaxBytes = Annotated[
         min=1,
         help="Memory that the data may take by what they say of themselves; 256 times their size by default, and 256 MB at least.",
         show_default=False,
-        rich_help_panel=PANEL,
+        rich_help_panel=READING,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, everything else on standard error.")]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Settles everything random.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of every random choice.")]
 Threads = Annotated[
     int | None,
     typer.Option(
         min=1,
         help="Most threads of the engine and of PyTorch; one for each core, unless given. 1 on a busy machine.",
         show_default=False,
+        rich_help_panel=COMPUTING,
     ),
 ]
 OtherEngine = Annotated[
     str | None,
-    typer.Option(metavar="|".join(ENGINES), help="Compute by this engine, not as the model was told to.", show_default=False),
+    typer.Option(
+        metavar="|".join(ENGINES),
+        help="Compute by this engine, not by the one that the model was fitted with.",
+        show_default=False,
+        rich_help_panel=COMPUTING,
+    ),
 ]
 
 

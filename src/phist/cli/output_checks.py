@@ -32,6 +32,11 @@ def check_file_place(path: Path | None, *inputs: str | Path | None) -> None:
         raise OutputError(f"cannot write {path}: it is write-protected; choose a place you may write to")
 
 
+def model_files(model: Path) -> list[Path]:
+    """What is read of a model folder, which no output may replace."""
+    return sorted(model.iterdir()) if model.is_dir() else []
+
+
 def check_folder_place(path: Path) -> None:
     """Raise an `OutputError` unless files can be written in a folder ``path``, which need not exist yet."""
     _check_is_folder_name(path)

@@ -7,6 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from phist.cli.bulk import (
+    BATCH_ROWS,
+    PART_ROWS,
+    BatchRows,
+    OnError,
+    PartRows,
+    Shard,
+    Stream,
+    is_bulk,
+    refuse_in_streams,
+    run_stream,
+)
 from phist.cli.holdout import Accuracy
 from phist.cli.options import (
     Data,
@@ -26,7 +38,7 @@ from phist.cli.options import (
     use_threads,
 )
 from phist.cli.output import write_text
-from phist.cli.output_checks import check_file_place
+from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
 from phist.progress import waiting
@@ -54,6 +66,11 @@ def predict(
     empty: Empty = "error",
     node_table: NodeTable = None,
     max_bytes: MaxBytes = None,
+    stream: Stream = False,
+    shard: Shard = None,
+    on_error: OnError = "stop",
+    part_rows: PartRows = PART_ROWS,
+    batch_rows: BatchRows = BATCH_ROWS,
 ) -> None:
     """Classify graphs with a saved model: id, predicted label and the probability of each class.
 
@@ -61,14 +78,25 @@ def predict(
     accuracy in percent goes to standard error, and into the JSON. Directed data
     are read as the model's were, unless --directed says otherwise. In CSV, ids
     and labels that a spreadsheet would take for formulas begin with an
-    apostrophe, and control characters are spelled out.
+    apostrophe, and control characters are spelled out. A folder or pattern of
+    Parquet, JSONL or TU files is streamed into a folder of Parquet files, and
+    goes on where it was after a kill.
 
     Examples:
       phist predict mine-model new.jsonl
       phist predict mine-model new.jsonl --exact --out predictions.csv
       phist predict mine-model new.jsonl --json
+      phist predict mine-model lake --out answers --shard 1/4
     """
-    check_file_place(out, data, labels)
+    loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
+    if is_bulk(data, stream, shard):
+        refuse_in_streams(json=as_json, labels=labels, node_table=node_table)
+        run_stream(
+            "predict", model, data, out, exact=exact, engine=engine, threads=threads, reading={"directed": directed, **loose},
+            shard=shard, on_error=on_error, part_rows=part_rows, batch_rows=batch_rows,
+        )  # fmt: skip
+        return
+    check_file_place(out, data, labels, node_table, *model_files(model))
 
     import warnings
 
@@ -82,10 +110,7 @@ def predict(
     if exact:
         classifier.inference = "exact"
     use_engine(classifier, engine)
-    direction = direction_of(classifier, directed)
-    reading: dict[str, Any] = {"directed": direction, "self_loops": self_loops, "weights": weights, "empty": empty}
-    reading |= {"nodes": node_table, "max_bytes": max_bytes}
-    graphs = load_graphs(data, labels, **reading)
+    graphs = load_graphs(data, labels, directed=direction_of(classifier, directed), nodes=node_table, **loose)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         probabilities = classifier.predict_proba(graphs)
@@ -116,8 +141,10 @@ def _notices(flags: list[list[str]]) -> list[str]:
 
 def _held_out_notice(graphs: "GraphSet", classifier: "FittedClassifier", predicted: list[Any], flags: list[list[str]]) -> list[str]:
     """Of the file that the model was fitted on: how it does on the graphs that were kept apart then."""
+    from phist.graphs.labels import plain_ids
+
     kept, true = set(classifier.held_out_), graphs.label_list()
-    chosen = [number for number, identity in enumerate(graphs.ids.tolist()) if identity in kept]
+    chosen = [number for number, identity in enumerate(plain_ids(graphs.ids)) if identity in kept]
     if not true or not _notices(flags) or len(chosen) != len(kept) or not kept:
         return []
     right = sum(true[number] == predicted[number] for number in chosen)

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from phist.cli.streams import check_standard_output
+from phist.cli.verbosity import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,10 +14,19 @@ if TYPE_CHECKING:
 
 
 def console(to_program: bool = False) -> "Console":
-    """Where people read: standard error when a program reads standard output."""
+    """Where people read: standard error when a program reads standard output, which ``--quiet`` silences."""
+    return _console(to_program, to_program and is_quiet())
+
+
+def notes(to_program: bool = False) -> "Console":
+    """Where people read what is not a result: what is being done, and what can be done next."""
+    return _console(to_program, is_quiet())
+
+
+def _console(to_program: bool, quiet: bool) -> "Console":
     from phist.cli.safe_console import SafeConsole
 
-    return SafeConsole(stderr=to_program, highlight=False, soft_wrap=True, emoji=False, markup=False)
+    return SafeConsole(stderr=to_program, quiet=quiet, highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 
 def print_json(content: Any) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from phist.cli.help import HelpfulCommand
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
 from phist.cli.theory_constructions import histogram, proposition, roots, sum_
@@ -11,6 +12,7 @@ from phist.cli.theory_expressiveness import expressiveness
 from phist.cli.theory_figures import figures
 from phist.cli.theory_robustness import robustness
 from phist.cli.theory_separate import separate
+from phist.cli.verbosity import with_verbosity
 
 theory_app = typer.Typer(no_args_is_help=True, help="The paper's theorems, to run: capacity, bounds, constructions.")
 
@@ -24,7 +26,6 @@ SUM_NAMES = {"entries": "phi 1 in a cell each", "subsets": "phi 0 or 1", "weight
 WithPacking = Annotated[bool, typer.Option("--packing", help="Make the packing that witnesses the bound, for small cases.")]
 
 
-@theory_app.command()
 def capacity(dim: Dim = 3, bins: Bins = 4, as_json: Json = False) -> None:
     """How many multisets a projective histogram tells apart, whoever chooses them (theorem 2.3, corrected).
 
@@ -54,7 +55,6 @@ def capacity(dim: Dim = 3, bins: Bins = 4, as_json: Json = False) -> None:
         _show_parameters(screen, row)
 
 
-@theory_app.command()
 def bound(
     dim: Dim = 3,
     delta: Delta = 0.1,
@@ -89,14 +89,9 @@ def bound(
         _show_bound(report)
 
 
-theory_app.command()(separate)
-theory_app.command("sum")(sum_)
-theory_app.command()(histogram)
-theory_app.command()(proposition)
-theory_app.command()(roots)
-theory_app.command()(robustness)
-theory_app.command()(expressiveness)
-theory_app.command()(figures)
+for verb in (capacity, bound, separate, histogram, proposition, roots, robustness, expressiveness, figures):
+    theory_app.command(cls=HelpfulCommand)(with_verbosity(verb))
+theory_app.command("sum", cls=HelpfulCommand)(with_verbosity(sum_))
 
 
 def _packing(place: Any, delta: float, order: float) -> dict[str, Any]:

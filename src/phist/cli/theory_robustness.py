@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from phist.estimators.fitted import FittedClassifier
     from phist.graphs.arrays import IntArray
     from phist.graphs.graphset import GraphSet
-    from phist.theory.listening import Band
+    from phist.theory.spectral_sensitivity import Band
     from phist.theory.stability import Shift
 
 Result = TypeVar("Result")
@@ -108,7 +108,7 @@ def _choose(graphs: "GraphSet", samples: int, seed: int) -> "GraphSet":
 
 def _listen(classifier: "FittedClassifier", graphs: "GraphSet", seed: int) -> tuple[list["Band"], int]:
     """The bands, and the number of graphs they were heard in; none where no graph has a spectrum to listen to."""
-    from phist.theory.listening import LARGEST, hear_graphs, summarise_bands
+    from phist.theory.spectral_sensitivity import LARGEST, hear_graphs, summarise_bands
 
     audible = 0 if graphs.directed else int((graphs.node_counts() <= LARGEST).sum())
     if audible == 0:

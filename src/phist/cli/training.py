@@ -1,5 +1,6 @@
 """What `fit` and `demo` do alike: fit, test on graphs kept apart, save with a card, and say what came out."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ class Trained:
 
     model: "StructuralClassifier"
     test: Accuracy | None
-    held_out: tuple[str | int, ...] = ()  # ids of the graphs kept apart
+    held_out: tuple[Hashable, ...] = ()  # ids of the graphs kept apart
 
     @property
     def interrupted(self) -> bool:

@@ -8,15 +8,13 @@ import typer
 from phist.cli.fit import Budget, Effort, Engine, Epochs, Heads, Members, Preset, names
 from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
 from phist.cli.output_checks import check_file_place
-from phist.cli.screen import console, print_json
+from phist.cli.screen import console, notes, print_json
 from phist.progress import waiting
 
-Folds = Annotated[int, typer.Option(min=2, help="Parts of the data; a model is fitted without each of them, and asked about it.")]
+Folds = Annotated[int, typer.Option(min=2, help="Parts of the data; each is predicted by a model fitted to the others.")]
 Records = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="A file of results, fold by fold; a run that was killed goes on from it.", show_default=False
-    ),
+    typer.Option(metavar="FILE", help="A file of results, fold by fold, from which a killed run resumes.", show_default=False),
 ]
 
 
@@ -49,7 +47,7 @@ def validate(
       phist validate mine.jsonl --folds 5 --records mine-validation.jsonl
     """
     if records is not None:
-        check_file_place(records, data)
+        check_file_place(records, data, labels)
     graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
 
     with waiting("loading PyTorch and scikit-learn"):
@@ -63,14 +61,14 @@ def validate(
     )  # fmt: skip
     model.check_parameters()
     validation = CrossValidation(model, graphs, folds, seed, records)
-    screen = console(to_program=as_json)
-    screen.print(f"{data}: {graphs!r}", style="bold")
+    screen, told = console(to_program=as_json), notes(to_program=as_json)
+    told.print(f"{data}: {graphs!r}", style="bold")
     done = len(validation.results)
     if done:
-        screen.print(f"{done} of {folds} folds are in {records}")
+        told.print(f"{done} of {folds} folds are in {records}")
     for number, result in enumerate(validation.run()):
         if number >= done:
-            screen.print(f"  fold {result.fold + 1} of {folds}: {len(result.positions)} graphs, {result.seconds:.0f} s")
+            told.print(f"  fold {result.fold + 1} of {folds}: {len(result.positions)} graphs, {result.seconds:.0f} s")
     found = validation.summary()
     if as_json:
         print_json({

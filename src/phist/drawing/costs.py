@@ -21,12 +21,13 @@ class Point(NamedTuple):
     on_front: bool
 
 
-def plot_costs(points: Sequence[Point], score: str) -> "Figure":
+def plot_costs(points: Sequence[Point], score: str, clock: str = "wall time") -> "Figure":
     """Seconds of a fold across, on a logarithmic scale, and the score up; a line joins the front.
 
     Args:
         points: the fastest first.
         score: what the score is called.
+        clock: of which time the seconds are.
     """
     figure = new_figure(8.0, 5.0)
     axes = figure.add_subplot()
@@ -56,6 +57,6 @@ def plot_costs(points: Sequence[Point], score: str) -> "Figure":
         )
     axes.set_xscale("log")
     axes.margins(x=0.12)
-    finish_axes(axes, "seconds a fold", score)
+    finish_axes(axes, f"median {clock} of a fold, s", score)
     axes.legend(frameon=False, fontsize=9)
     return figure

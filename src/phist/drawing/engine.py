@@ -25,7 +25,7 @@ def plot_twins() -> "Figure":
     """An ego network by twin class, its rows with their multiplicities, and how often each counts in the histogram."""
     example = example_of_twins()
     figure, axes = _page(7.1)
-    titles = (f"{len(example.places)} nodes", f"{len(example.members)} rows", "one histogram")
+    titles = (f"{len(example.places)} nodes", f"{len(example.multiplicity)} rows", "one histogram")
     captions = ("a colour is a class of twins", "the first of a class, and the others", "a row counts for all its nodes")
     middles = (3.15, 10.0, 16.85)
     for middle, title, caption, color in zip(middles, titles, captions, (COLORS[0], COLORS[0], COLORS[1]), strict=True):
@@ -100,7 +100,7 @@ def _draw_rows(axes: "Axes", example: Twins, middle: float) -> None:
 
 def _draw_row(axes: "Axes", example: Twins, row: int, place: NDArray[np.float64]) -> None:
     """The larger the more nodes it stands for."""
-    count = int(example.members[row])
+    count = int(example.multiplicity[row])
     _draw_node(axes, place, CLASS_COLORS[example.row_class[row]], NODE * count**0.5, row == example.root_row)
     if count > 1:
         name = f"\N{MULTIPLICATION SIGN}{count}"
@@ -115,7 +115,7 @@ def _draw_counts(axes: "Axes", example: Twins, middle: float) -> None:
     axes.plot([left, left + width], [line, line], color=FAINT, linewidth=1, zorder=1)
     taken: list[tuple[float, float, float]] = []
     for row in np.argsort(example.responses, kind="stable").tolist():
-        x, radius = left + width * (float(example.responses[row]) + 1) / 2, NODE * float(example.members[row]) ** 0.5
+        x, radius = left + width * (float(example.responses[row]) + 1) / 2, NODE * float(example.multiplicity[row]) ** 0.5
         y = line + radius
         while any(np.hypot(x - a, y - b) < radius + other + 0.04 for a, b, other in taken):
             y += 0.02

@@ -29,7 +29,7 @@ class Twins:
     edges: Integers  # (edges, 2)
     node_class: Integers  # (nodes)
     row_of: Integers  # (nodes)
-    members: Integers  # (rows)
+    multiplicity: Integers  # (rows)
     row_class: Integers  # (rows)
     row_edges: Integers  # (row edges, 2)
     root: int
@@ -39,7 +39,7 @@ class Twins:
 
     def row_places(self) -> Floats:
         """The middle of each row's nodes."""
-        return np.stack([self.places[self.row_of == row].mean(axis=0) for row in range(len(self.members))])
+        return np.stack([self.places[self.row_of == row].mean(axis=0) for row in range(len(self.multiplicity))])
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ def example_of_twins() -> Twins:
         edges=edges,
         node_class=node_class,
         row_of=row_of,
-        members=plan.members.astype(np.int64),
+        multiplicity=plan.multiplicity.astype(np.int64),
         row_class=node_class[representative],
         row_edges=_edges_between_rows(plan),
         root=root,
         root_row=int(plan.root_row[root]),
         responses=responses,
-        counts=plan.members[:, None] * np.stack([_count(network, value[None]) for value in responses]),
+        counts=plan.multiplicity[:, None] * np.stack([_count(network, value[None]) for value in responses]),
     )
 
 
@@ -117,7 +117,7 @@ def _rows_of_nodes(first: Integers) -> Integers:
 
 
 def _edges_between_rows(plan: Plan) -> Integers:
-    source = np.repeat(np.arange(len(plan.members)), np.diff(plan.row_indptr))
+    source = np.repeat(np.arange(len(plan.multiplicity)), np.diff(plan.row_indptr))
     return np.stack([source, plan.row_indices], axis=1)[source < plan.row_indices].astype(np.int64)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from phist.theory.listening import Band
+    from phist.theory.spectral_sensitivity import Band
     from phist.theory.stability import Shift
 
 

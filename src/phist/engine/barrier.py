@@ -13,14 +13,14 @@ from llvmlite.binding import address_of_symbol
 from numba import types
 from numpy.typing import NDArray
 
+from phist.engine.jit import compiled, inner, intrinsic
 from phist.engine.processor import pause
-from phist.engine.vectors import compiled, inner, intrinsic
 
 STRIDE = 16  # numbers from one cell to the next, so that no two share a line of a cache
 # Looks before a thread parks. A look with its pause takes between 10 and 60 ns, by the processor.
 WORKER_LOOKS = 60_000  # some milliseconds: longer than what lies between two rounds
 LEADER_LOOKS = 15_000
-BARRIER_LOOKS = 15_000  # shares may differ by some tenths of a millisecond
+BARRIER_LOOKS = 15_000  # shards may differ by some tenths of a millisecond
 PARKED = 20  # microseconds, after which a parked thread looks again
 ABANDONED = 1 << 62  # in a thread's cell: nobody has to wait for it any more
 

@@ -1,8 +1,8 @@
 """Whitened values into bins and back: the innermost loops.
 
-`squash_places` finds a = tanh((y - mean)·scale) of rows y, `add_places` adds members·κ((a - p_l) / w) of every row to a histogram
-``h[l·width + c]``, and `pull_places` goes the way back, from the slopes of a histogram to those of the whitened values. One after
-the other, because a processor has more to do at once in short loops; and a is kept for the way back.
+`squash_rows` finds a = tanh((y - mean)·scale) of rows y, `add_to_histogram` adds multiplicity·κ((a - p_l) / w) of every row to a
+histogram ``h[l·width + c]``, and `add_to_histogram_backward` takes the gradient of a histogram to that of the whitened values. One
+after the other, because a processor has more to do at once in short loops; and a is kept for the backward pass.
 
 Equidistant gaussians need two exponentials a value, not one a bin: counted from the middle bin,
 κ(u - ρl) = e^(-u²/2) · (e^(ρu))^l · e^(-ρ²l²/2), the last factor is the same for all rows and comes in at the end, and so
@@ -14,31 +14,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.vectors import (
+from phist.engine.jit import inner, never_inline
+from phist.engine.simd import (
     LANES,
     absolute,
-    apart,
+    broadcast,
     exp,
     exp_within,
     fma,
     half_sine,
-    inner,
     larger,
     load,
     single,
     smaller,
     splat,
-    spread,
     store,
     tanh,
     where_positive,
-)  # fmt: skip
+)
 
 IDENTITY, UNIFORM, RECTANGLE, GAUSSIAN, TRIANGLE, COSINE, LADDER = range(7)
 _KINDS = {
-    "identity": IDENTITY, "uniform": UNIFORM, "smooth-rectangle": RECTANGLE, "gaussian": GAUSSIAN, "triangle": TRIANGLE,
+    "identity": IDENTITY,
+    "uniform": UNIFORM,
+    "smooth-rectangle": RECTANGLE,
+    "gaussian": GAUSSIAN,
+    "triangle": TRIANGLE,
     "raised-cosine": COSINE,
-}  # fmt: skip
+}
 COMPILED_KERNELS = frozenset(_KINDS) - {"identity"}  # those of `phist.nn.kernels` that are computed here
 _LARGEST_POWER = 40.0  # e to the power x has an error that grows with x; from 80 on it leaves the range of single precision
 
@@ -74,7 +77,7 @@ def _ladder_fits(centers: NDArray[np.float32], width: float, ratio: float) -> bo
 
 
 @inner
-def _bump(kind: int, z: Any) -> Any:
+def _kernel(kind: int, z: Any) -> Any:
     one, zero = splat(single(1.0)), splat(single(0.0))
     if kind == UNIFORM:
         return where_positive(one - z, where_positive(zero - one - z, zero, one), zero)
@@ -93,7 +96,7 @@ def _bump(kind: int, z: Any) -> Any:
 
 
 @inner
-def _slope(kind: int, z: Any) -> Any:
+def _kernel_derivative(kind: int, z: Any) -> Any:
     one, zero = splat(single(1.0)), splat(single(0.0))
     if kind == UNIFORM:
         return zero
@@ -117,13 +120,13 @@ def _slope(kind: int, z: Any) -> Any:
 
 
 @inner
-def squash_places(bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, squashed: int) -> None:
+def squash_rows(bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, squashed: int) -> None:
     """Values a of ``n`` rows at ``y[y_at]``, to ``y[squashed]``.
 
     Args:
         whitening: where the mean begins, and after it the scale.
     """
-    apart()
+    never_inline()
     inside = single(1 - 2.0**-20) if bins.kind == UNIFORM else single(1.0)
     for block in range(0, width, LANES):
         mean, scale = load(y, whitening + block), load(y, whitening + width + block)
@@ -139,29 +142,29 @@ def _lowest_rung(bins: Bins, a: Any) -> Any:
 
 
 @inner
-def add_places(bins: Bins, y: Any, squashed: int, n: int, width: int, members: int, h: Any, h_at: int) -> None:
+def add_to_histogram(bins: Bins, y: Any, squashed: int, n: int, width: int, multiplicity: int, h: Any, h_at: int) -> None:
     """Add ``n`` rows at ``y[squashed]`` to the histogram at ``h[h_at]``.
 
     Args:
         members: where in ``y`` the number of nodes of each row begins.
     """
-    apart()
+    never_inline()
     for block in range(0, width, LANES):
         if bins.kind == LADDER:
-            _climb_ladder(bins, y, squashed + block, n, width, members, h, h_at + block)
+            _add_by_ladder(bins, y, squashed + block, n, width, multiplicity, h, h_at + block)
         else:
-            _visit_bins(bins, y, squashed + block, n, width, members, h, h_at + block)
+            _add_by_bins(bins, y, squashed + block, n, width, multiplicity, h, h_at + block)
 
 
 @inner
-def _climb_ladder(bins: Bins, y: Any, squashed: int, n: int, width: int, members: int, h: Any, h_at: int) -> None:
+def _add_by_ladder(bins: Bins, y: Any, squashed: int, n: int, width: int, multiplicity: int, h: Any, h_at: int) -> None:
     """Two rows at a time, the last one with nothing beside it where their number is odd."""
-    for place in range(0, n, 2):
-        other = min(place + 1, n - 1)
-        factor, value = _lowest_rung(bins, load(y, squashed + place * width))
+    for row in range(0, n, 2):
+        other = min(row + 1, n - 1)
+        factor, value = _lowest_rung(bins, load(y, squashed + row * width))
         other_factor, other_value = _lowest_rung(bins, load(y, squashed + other * width))
-        value = value * spread(y, members + place)
-        other_value = other_value * spread(y, members + other) * single(other - place)
+        value = value * broadcast(y, multiplicity + row)
+        other_value = other_value * broadcast(y, multiplicity + other) * single(other - row)
         for number in range(bins.number):
             to = h_at + number * width
             store(h, to, load(h, to) + (value + other_value))
@@ -169,104 +172,158 @@ def _climb_ladder(bins: Bins, y: Any, squashed: int, n: int, width: int, members
 
 
 @inner
-def _visit_bins(bins: Bins, y: Any, squashed: int, n: int, width: int, members: int, h: Any, h_at: int) -> None:
+def _add_by_bins(bins: Bins, y: Any, squashed: int, n: int, width: int, multiplicity: int, h: Any, h_at: int) -> None:
     inverse = single(1.0) / bins.width
-    for place in range(n):
-        a = load(y, squashed + place * width)
+    for row in range(n):
+        a = load(y, squashed + row * width)
         for number in range(bins.number):
             to = h_at + number * width
             z = (a - bins.centers[number]) / bins.width if bins.kind == UNIFORM else (a - bins.centers[number]) * inverse
-            store(h, to, fma(_bump(bins.kind, z), spread(y, members + place), load(h, to)))
+            store(h, to, fma(_kernel(bins.kind, z), broadcast(y, multiplicity + row), load(h, to)))
 
 
 @inner
-def pull_places(
-    bins: Bins, y: Any, y_at: int, squashed: int, n: int, width: int, whitening: int, members: int, slopes: int, g: int, sums: int
+def add_to_histogram_backward(
+    bins: Bins,
+    y: Any,
+    y_at: int,
+    squashed: int,
+    n: int,
+    width: int,
+    whitening: int,
+    multiplicity: int,
+    grad_histogram: int,
+    grad_rows: int,
+    sums: int,
 ) -> None:
-    """Slopes of ``n`` whitened rows to ``y[g]``; their sums, plain and times the rows, are added to those at ``y[sums]``.
+    """Gradients of ``n`` whitened rows to ``y[grad_rows]``; their sums, plain and times the rows, go to ``y[sums]``.
 
     Args:
-        slopes: where those of the histogram begin: (bins, width), then the same times the bin's number.
+        grad_histogram: where the gradient of the histogram begins: (bins, width), then the same times the bin's number.
     """
-    apart()
+    never_inline()
     for block in range(0, width, LANES):
         mean, scale = load(y, whitening + block), load(y, whitening + width + block)
         if bins.kind == LADDER:
-            _pull_ladder(
-                bins, y, y_at + block, squashed + block, n, width, mean, scale, members, slopes + block, g + block, sums + block
+            _add_by_ladder_backward(
+                bins,
+                y,
+                y_at + block,
+                squashed + block,
+                n,
+                width,
+                mean,
+                scale,
+                multiplicity,
+                grad_histogram + block,
+                grad_rows + block,
+                sums + block,
             )
         else:
-            _pull_bins(
-                bins, y, y_at + block, squashed + block, n, width, mean, scale, members, slopes + block, g + block, sums + block
+            _add_by_bins_backward(
+                bins,
+                y,
+                y_at + block,
+                squashed + block,
+                n,
+                width,
+                mean,
+                scale,
+                multiplicity,
+                grad_histogram + block,
+                grad_rows + block,
+                sums + block,
             )
 
 
 @inner
-def _pull_bins(
-    bins: Bins, y: Any, y_at: int, squashed: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int,
+def _add_by_bins_backward(
+    bins: Bins,
+    y: Any,
+    y_at: int,
+    squashed: int,
+    n: int,
+    width: int,
+    mean: Any,
+    scale: Any,
+    multiplicity: int,
+    grad_histogram: int,
+    grad_rows: int,
     sums: int,
-) -> None:  # fmt: skip
+) -> None:
     total, along = load(y, sums), load(y, sums + width)
-    for place in range(n):
-        x = (load(y, y_at + place * width) - mean) * scale
-        slope = _collect_bins(bins, load(y, squashed + place * width), width, y, slopes)
-        store(y, g + place * width, slope)
-        counted = slope * spread(y, members + place)
+    for row in range(n):
+        x = (load(y, y_at + row * width) - mean) * scale
+        grad = _bins_gradient(bins, load(y, squashed + row * width), width, y, grad_histogram)
+        store(y, grad_rows + row * width, grad)
+        counted = grad * broadcast(y, multiplicity + row)
         total, along = total + counted, fma(counted, x, along)
     store(y, sums, total)
     store(y, sums + width, along)
 
 
 @inner
-def _pull_ladder(
-    bins: Bins, y: Any, y_at: int, squashed: int, n: int, width: int, mean: Any, scale: Any, members: int, slopes: int, g: int,
+def _add_by_ladder_backward(
+    bins: Bins,
+    y: Any,
+    y_at: int,
+    squashed: int,
+    n: int,
+    width: int,
+    mean: Any,
+    scale: Any,
+    multiplicity: int,
+    grad_histogram: int,
+    grad_rows: int,
     sums: int,
-) -> None:  # fmt: skip
-    """Two rows at a time, as `_climb_ladder` takes them."""
+) -> None:
+    """Two rows at a time, as `_add_by_ladder` takes them."""
     total, along = load(y, sums), load(y, sums + width)
-    second, last = slopes + bins.number * width, (bins.number - 1) * width
-    for place in range(0, n, 2):
-        other = min(place + 1, n - 1)
-        x, other_x = (load(y, y_at + place * width) - mean) * scale, (load(y, y_at + other * width) - mean) * scale
-        a, b = load(y, squashed + place * width), load(y, squashed + other * width)
+    second, last = grad_histogram + bins.number * width, (bins.number - 1) * width
+    for row in range(0, n, 2):
+        other = min(row + 1, n - 1)
+        x, other_x = (load(y, y_at + row * width) - mean) * scale, (load(y, y_at + other * width) - mean) * scale
+        a, b = load(y, squashed + row * width), load(y, squashed + other * width)
         factor, value = _lowest_rung(bins, a)
         other_factor, other_value = _lowest_rung(bins, b)
-        plain, numbered = load(y, slopes + last), load(y, second + last)
+        plain, numbered = load(y, grad_histogram + last), load(y, second + last)
         other_plain, other_numbered = plain, numbered
         for number in range(last - width, -1, -width):
-            one, more = load(y, slopes + number), load(y, second + number)
+            one, more = load(y, grad_histogram + number), load(y, second + number)
             plain, numbered = fma(plain, factor, one), fma(numbered, factor, more)
             other_plain, other_numbered = fma(other_plain, other_factor, one), fma(other_numbered, other_factor, more)
-        slope = _ladder_slope(bins, a, value, plain, numbered)
-        other_slope = _ladder_slope(bins, b, other_value, other_plain, other_numbered)
-        store(y, g + place * width, slope)
-        store(y, g + other * width, other_slope)
-        counted = slope * spread(y, members + place)
-        other_counted = other_slope * spread(y, members + other) * single(other - place)
+        grad = _ladder_gradient(bins, a, value, plain, numbered)
+        other_grad = _ladder_gradient(bins, b, other_value, other_plain, other_numbered)
+        store(y, grad_rows + row * width, grad)
+        store(y, grad_rows + other * width, other_grad)
+        counted = grad * broadcast(y, multiplicity + row)
+        other_counted = other_grad * broadcast(y, multiplicity + other) * single(other - row)
         total, along = total + (counted + other_counted), fma(counted, x, fma(other_counted, other_x, along))
     store(y, sums, total)
     store(y, sums + width, along)
 
 
 @inner
-def _ladder_slope(bins: Bins, a: Any, value: Any, plain: Any, numbered: Any) -> Any:
-    """From Horner's two sums, over slopes and over slopes times the bin's number, to the slope of the whitened value."""
+def _ladder_gradient(bins: Bins, a: Any, value: Any, plain: Any, numbered: Any) -> Any:
+    """From Horner's two sums, over gradients of bins and the same times the bin's number, to the gradient of the whitened value."""
     inverse, lowest = single(1.0) / bins.width, single(bins.number // 2) * bins.ratio
     u = (a - bins.centers[bins.number // 2]) * inverse
     return value * inverse * (numbered * bins.ratio - (u + lowest) * plain) * (splat(single(1.0)) - a * a)
 
 
 @inner
-def _collect_bins(bins: Bins, a: Any, width: int, slopes: Any, at: int) -> Any:
+def _bins_gradient(bins: Bins, a: Any, width: int, grad_histogram: Any, at: int) -> Any:
     inverse = single(1.0) / bins.width
     total = splat(single(0.0))
     for number in range(bins.number):
-        total = fma(_slope(bins.kind, (a - bins.centers[number]) * inverse), load(slopes, at + number * width), total)
+        total = fma(
+            _kernel_derivative(bins.kind, (a - bins.centers[number]) * inverse), load(grad_histogram, at + number * width), total
+        )
     return total * inverse * (splat(single(1.0)) - a * a)
 
 
 @inner
-def scale_histograms(bins: Bins, width: int, h: Any, at: int, density: Any) -> None:
+def scale_histogram(bins: Bins, width: int, h: Any, at: int, density: Any) -> None:
     """The ladder's common factors, and the number of elements where a density is asked for."""
     for number in range(bins.number):
         factor = bins.factors[number] * density
@@ -276,20 +333,20 @@ def scale_histograms(bins: Bins, width: int, h: Any, at: int, density: Any) -> N
 
 
 @inner
-def prepare_slopes(bins: Bins, width: int, source: Any, at: int, density: Any, target: Any, to: int) -> None:
-    """Slopes of a histogram as `pull_places` takes them: with the ladder's factors, then times the bin's number."""
+def scale_histogram_backward(bins: Bins, width: int, source: Any, at: int, density: Any, target: Any, to: int) -> None:
+    """The gradient of a histogram as `add_to_histogram_backward` takes it: with the ladder's factors and the bin's number."""
     for number in range(bins.number):
         factor = bins.factors[number] * density
         for block in range(0, width, LANES):
             store(target, to + number * width + block, load(source, at + number * width + block) * factor)
-    number_slopes(bins, width, target, to)
+    append_numbered(bins, width, target, to)
 
 
 @inner
-def number_slopes(bins: Bins, width: int, slopes: Any, at: int) -> None:
-    """Behind the slopes of a histogram the same times the bin's number, which only the ladder needs."""
+def append_numbered(bins: Bins, width: int, grad_histogram: Any, at: int) -> None:
+    """Behind the gradient of a histogram the same times the bin's number, which only the ladder needs."""
     if bins.kind == LADDER:
         for number in range(bins.number):
             for block in range(0, width, LANES):
-                slope = load(slopes, at + number * width + block)
-                store(slopes, at + (bins.number + number) * width + block, slope * single(number))
+                grad = load(grad_histogram, at + number * width + block)
+                store(grad_histogram, at + (bins.number + number) * width + block, grad * single(number))

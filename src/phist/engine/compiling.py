@@ -12,9 +12,9 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from phist.engine.budget import needs
-from phist.engine.course import Course
-from phist.engine.function import FusedNetwork
-from phist.engine.share import run_share
+from phist.engine.fused_network import FusedNetwork
+from phist.engine.steps import Steps
+from phist.engine.worker import run_worker
 from phist.errors import EngineNotice
 from phist.graphs.convert import as_graphset
 from phist.nn.adamw import AdamW
@@ -23,13 +23,13 @@ from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 from phist.progress import somebody_looks, waiting
 
-PARTS: tuple[Any, ...] = (needs, run_share)  # what takes long to compile; the rest comes with it
+PARTS: tuple[Any, ...] = (needs, run_worker)  # what takes long to compile; the rest comes with it
 MOST_SECONDS = 600  # to wait for another process that compiles
 
 
 def code_folder() -> Path | None:
     """Where compiled code is kept: beside the sources, in ``NUMBA_CACHE_DIR``, or in the user's cache; ``None`` for nowhere."""
-    place = run_share._cache.cache_path  # type: ignore[attr-defined]
+    place = run_worker._cache.cache_path  # type: ignore[attr-defined]
     return None if place is None else Path(place)
 
 
@@ -97,5 +97,5 @@ def _compute_something() -> None:
     network = make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0)
     graphs, fused = as_graphset([(3, [(0, 1), (1, 2)])]), FusedNetwork(network)
     graph, drawn = np.zeros(2, np.int64), draw_all(np.array([3, 3]))
-    course = Course(np.arange(3), np.full(2, 1e-3), graph, drawn, graph, np.ones(2, np.float32))
-    fused.train(fused.plan(graphs), course, AdamW(network.parameters()), clip=1.0)
+    steps = Steps(np.arange(3), np.full(2, 1e-3), graph, drawn, graph, np.ones(2, np.float32))
+    fused.train(fused.plan(graphs), steps, AdamW(network.parameters()), clip=1.0)

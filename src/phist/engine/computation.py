@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from phist.engine.choice import choose_engine
 from phist.engine.compiling import prepare
-from phist.engine.course import Course, scale_weights
-from phist.engine.function import FusedNetwork
+from phist.engine.fused_network import FusedNetwork
+from phist.engine.steps import Steps, scale_weights
 from phist.engine.torch_threads import openmp_limit
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
@@ -40,7 +40,7 @@ class Computation(ABC):
         scores: Tensor = self.network.head(self.graph_embeddings(chosen, draws))
         return scores
 
-    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
+    def loss_backward(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
         """Cross entropy of the chosen graphs and the number of hits; leaves the gradients in the parameters."""
         device = next(self.network.parameters()).device
         labels = torch.from_numpy(targets).to(device)
@@ -50,12 +50,12 @@ class Computation(ABC):
         loss.backward()
         return float(loss.detach()), int((scores.argmax(1) == labels).sum())
 
-    def train(self, course: Course, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
-        """Take the steps of a course; returns the losses of all graphs, added up, and the hits."""
+    def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
+        """Take all steps; returns the losses of all graphs, added up, and the hits."""
         total, hits = 0.0, 0
-        for step, rate in enumerate(course.rates.tolist()):
-            part = course.part(step, step + 1)
-            loss, own = self.learn(part.graphs, part.draws, part.targets, part.weights)
+        for step, rate in enumerate(steps.rates.tolist()):
+            part = steps.part(step, step + 1)
+            loss, own = self.loss_backward(part.graphs, part.draws, part.targets, part.weights)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             if clip is not None:
@@ -148,13 +148,13 @@ class Fused(Computation):
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
         return self.fused.mean_embeddings(self.plan, chosen, views)
 
-    def learn(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
-        return self.fused.learn(self.plan, chosen, draws, targets, weights)
+    def loss_backward(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
+        return self.fused.loss_backward(self.plan, chosen, draws, targets, weights)
 
-    def train(self, course: Course, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
+    def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
         if all(parameter.requires_grad for parameter in self.network.parameters()):
-            return self.fused.train(self.plan, course, optimizer, clip)
-        return super().train(course, optimizer, clip)  # torch's optimiser leaves frozen parameters alone
+            return self.fused.train(self.plan, steps, optimizer, clip)
+        return super().train(steps, optimizer, clip)  # torch's optimiser leaves frozen parameters alone
 
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.fused.node_embeddings(self.plan, chosen, draws)

@@ -1,15 +1,16 @@
 """Products of tall, narrow matrices, in blocks that stay in registers.
 
-A matrix is a flat array and the place where it begins; its width is a multiple of `LANES`. For the shapes of the network
+A matrix is a flat array and the number where it begins; its width is a multiple of `LANES`. For the shapes of the network
 (hundreds of rows, 16 to 48 columns) this is faster than a general library, which would first copy its operands into an
 order of its own.
 """
 
 from typing import Any
 
-from phist.engine.vectors import LANES, apart, fma, inner, load, single, splat, spread, store
+from phist.engine.jit import inner, never_inline
+from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
 
-PAIR = 2 * LANES
+TWO = 2 * LANES
 SEGMENT = 128  # rows whose products are summed before the sum is added to others
 ROWS = 6  # six rows by two vectors: twelve sums in registers, enough to hide the latency of an addition
 
@@ -17,15 +18,15 @@ ROWS = 6  # six rows by two vectors: twelve sums in registers, enough to hide th
 @inner
 def multiply(x: Any, x_at: int, n: int, depth: int, w: Any, w_at: int, width: int, y: Any, y_at: int) -> None:
     """Y = x w for x (n, depth), w (depth, width), y (n, width)."""
-    apart()
+    never_inline()
     sixes = n // ROWS * ROWS
-    for column in range(0, width - LANES, PAIR):
+    for column in range(0, width - LANES, TWO):
         for row in range(0, sixes, ROWS):
             _six_rows(x, x_at + row * depth, depth, w, w_at + column, width, y, y_at + row * width + column)
         for row in range(sixes, n):
             _one_row(x, x_at + row * depth, depth, w, w_at + column, width, y, y_at + row * width + column)
             _one_row(x, x_at + row * depth, depth, w, w_at + column + LANES, width, y, y_at + row * width + column + LANES)
-    if width % PAIR:
+    if width % TWO:
         column = width - LANES
         for row in range(0, sixes, ROWS):
             _six_rows_narrow(x, x_at + row * depth, depth, w, w_at + column, width, y, y_at + row * width + column)
@@ -37,7 +38,7 @@ def multiply(x: Any, x_at: int, n: int, depth: int, w: Any, w_at: int, width: in
 def _one_row(x: Any, at: int, depth: int, w: Any, w_at: int, width: int, y: Any, to: int) -> None:
     total = splat(single(0.0))
     for k in range(depth):
-        total = fma(spread(x, at + k), load(w, w_at + k * width), total)
+        total = fma(broadcast(x, at + k), load(w, w_at + k * width), total)
     store(y, to, total)
 
 
@@ -47,12 +48,12 @@ def _six_rows_narrow(x: Any, at: int, depth: int, w: Any, w_at: int, width: int,
     a, b, c, d, e, f = zero, zero, zero, zero, zero, zero
     for k in range(depth):
         right = load(w, w_at + k * width)
-        a = fma(spread(x, at + k), right, a)
-        b = fma(spread(x, at + depth + k), right, b)
-        c = fma(spread(x, at + 2 * depth + k), right, c)
-        d = fma(spread(x, at + 3 * depth + k), right, d)
-        e = fma(spread(x, at + 4 * depth + k), right, e)
-        f = fma(spread(x, at + 5 * depth + k), right, f)
+        a = fma(broadcast(x, at + k), right, a)
+        b = fma(broadcast(x, at + depth + k), right, b)
+        c = fma(broadcast(x, at + 2 * depth + k), right, c)
+        d = fma(broadcast(x, at + 3 * depth + k), right, d)
+        e = fma(broadcast(x, at + 4 * depth + k), right, e)
+        f = fma(broadcast(x, at + 5 * depth + k), right, f)
     store(y, to, a)
     store(y, to + width, b)
     store(y, to + 2 * width, c)
@@ -68,28 +69,28 @@ def _six_rows(x: Any, at: int, depth: int, w: Any, w_at: int, width: int, y: Any
     a1, b1, c1, d1, e1, f1 = zero, zero, zero, zero, zero, zero
     for k in range(depth):
         left, right = load(w, w_at + k * width), load(w, w_at + k * width + LANES)
-        value = spread(x, at + k)
+        value = broadcast(x, at + k)
         a0, a1 = fma(value, left, a0), fma(value, right, a1)
-        value = spread(x, at + depth + k)
+        value = broadcast(x, at + depth + k)
         b0, b1 = fma(value, left, b0), fma(value, right, b1)
-        value = spread(x, at + 2 * depth + k)
+        value = broadcast(x, at + 2 * depth + k)
         c0, c1 = fma(value, left, c0), fma(value, right, c1)
-        value = spread(x, at + 3 * depth + k)
+        value = broadcast(x, at + 3 * depth + k)
         d0, d1 = fma(value, left, d0), fma(value, right, d1)
-        value = spread(x, at + 4 * depth + k)
+        value = broadcast(x, at + 4 * depth + k)
         e0, e1 = fma(value, left, e0), fma(value, right, e1)
-        value = spread(x, at + 5 * depth + k)
+        value = broadcast(x, at + 5 * depth + k)
         f0, f1 = fma(value, left, f0), fma(value, right, f1)
-    _store_pair(y, to, a0, a1)
-    _store_pair(y, to + width, b0, b1)
-    _store_pair(y, to + 2 * width, c0, c1)
-    _store_pair(y, to + 3 * width, d0, d1)
-    _store_pair(y, to + 4 * width, e0, e1)
-    _store_pair(y, to + 5 * width, f0, f1)
+    _store_two(y, to, a0, a1)
+    _store_two(y, to + width, b0, b1)
+    _store_two(y, to + 2 * width, c0, c1)
+    _store_two(y, to + 3 * width, d0, d1)
+    _store_two(y, to + 4 * width, e0, e1)
+    _store_two(y, to + 5 * width, f0, f1)
 
 
 @inner
-def _store_pair(y: Any, at: int, left: Any, right: Any) -> None:
+def _store_two(y: Any, at: int, left: Any, right: Any) -> None:
     store(y, at, left)
     store(y, at + LANES, right)
 
@@ -97,7 +98,7 @@ def _store_pair(y: Any, at: int, left: Any, right: Any) -> None:
 @inner
 def accumulate(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, z_at: int) -> None:
     """Z += x' y for x (n, depth), y (n, width), z (depth, width); in parts, since long sums of single numbers lose digits."""
-    apart()
+    never_inline()
     for start in range(0, n, SEGMENT):
         rows = min(SEGMENT, n - start)
         _accumulate_rows(x, x_at + start * depth, rows, depth, y, y_at + start * width, width, z, z_at)
@@ -106,13 +107,13 @@ def accumulate(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: 
 @inner
 def _accumulate_rows(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, z_at: int) -> None:
     sixes = depth // ROWS * ROWS
-    for column in range(0, width - LANES, PAIR):
+    for column in range(0, width - LANES, TWO):
         for k in range(0, sixes, ROWS):
             _six_columns(x, x_at + k, n, depth, y, y_at + column, width, z, z_at + k * width + column)
         for k in range(sixes, depth):
             _one_column(x, x_at + k, n, depth, y, y_at + column, width, z, z_at + k * width + column)
             _one_column(x, x_at + k, n, depth, y, y_at + column + LANES, width, z, z_at + k * width + column + LANES)
-    if width % PAIR:
+    if width % TWO:
         column = width - LANES
         for k in range(0, sixes, ROWS):
             _six_columns_narrow(x, x_at + k, n, depth, y, y_at + column, width, z, z_at + k * width + column)
@@ -124,7 +125,7 @@ def _accumulate_rows(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, w
 def _one_column(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, to: int) -> None:
     total = splat(single(0.0))
     for row in range(n):
-        total = fma(spread(x, x_at + row * depth), load(y, y_at + row * width), total)
+        total = fma(broadcast(x, x_at + row * depth), load(y, y_at + row * width), total)
     store(z, to, load(z, to) + total)
 
 
@@ -134,8 +135,8 @@ def _six_columns_narrow(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int
     a, b, c, d, e, f = zero, zero, zero, zero, zero, zero
     for row in range(n):
         right, at = load(y, y_at + row * width), x_at + row * depth
-        a, b, c = fma(spread(x, at), right, a), fma(spread(x, at + 1), right, b), fma(spread(x, at + 2), right, c)
-        d, e, f = fma(spread(x, at + 3), right, d), fma(spread(x, at + 4), right, e), fma(spread(x, at + 5), right, f)
+        a, b, c = fma(broadcast(x, at), right, a), fma(broadcast(x, at + 1), right, b), fma(broadcast(x, at + 2), right, c)
+        d, e, f = fma(broadcast(x, at + 3), right, d), fma(broadcast(x, at + 4), right, e), fma(broadcast(x, at + 5), right, f)
     store(z, to, load(z, to) + a)
     store(z, to + width, load(z, to + width) + b)
     store(z, to + 2 * width, load(z, to + 2 * width) + c)
@@ -152,28 +153,28 @@ def _six_columns(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width
     for row in range(n):
         left, right = load(y, y_at + row * width), load(y, y_at + row * width + LANES)
         at = x_at + row * depth
-        value = spread(x, at)
+        value = broadcast(x, at)
         a0, a1 = fma(value, left, a0), fma(value, right, a1)
-        value = spread(x, at + 1)
+        value = broadcast(x, at + 1)
         b0, b1 = fma(value, left, b0), fma(value, right, b1)
-        value = spread(x, at + 2)
+        value = broadcast(x, at + 2)
         c0, c1 = fma(value, left, c0), fma(value, right, c1)
-        value = spread(x, at + 3)
+        value = broadcast(x, at + 3)
         d0, d1 = fma(value, left, d0), fma(value, right, d1)
-        value = spread(x, at + 4)
+        value = broadcast(x, at + 4)
         e0, e1 = fma(value, left, e0), fma(value, right, e1)
-        value = spread(x, at + 5)
+        value = broadcast(x, at + 5)
         f0, f1 = fma(value, left, f0), fma(value, right, f1)
-    _add_pair(z, to, a0, a1)
-    _add_pair(z, to + width, b0, b1)
-    _add_pair(z, to + 2 * width, c0, c1)
-    _add_pair(z, to + 3 * width, d0, d1)
-    _add_pair(z, to + 4 * width, e0, e1)
-    _add_pair(z, to + 5 * width, f0, f1)
+    _add_two(z, to, a0, a1)
+    _add_two(z, to + width, b0, b1)
+    _add_two(z, to + 2 * width, c0, c1)
+    _add_two(z, to + 3 * width, d0, d1)
+    _add_two(z, to + 4 * width, e0, e1)
+    _add_two(z, to + 5 * width, f0, f1)
 
 
 @inner
-def _add_pair(z: Any, at: int, left: Any, right: Any) -> None:
+def _add_two(z: Any, at: int, left: Any, right: Any) -> None:
     store(z, at, load(z, at) + left)
     store(z, at + LANES, load(z, at + LANES) + right)
 

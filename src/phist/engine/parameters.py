@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from phist.engine.jit import compiled
 from phist.engine.shape import Head, Shape, Weights, columns_of, padded
-from phist.engine.vectors import compiled
 
 Array = NDArray[Any]
 
@@ -35,11 +35,11 @@ class Parameters:
         self.node = Weights(values, *layout.levels[0])
         self.graph = Weights(values, *layout.levels[1])
         self.head = Head(values, len(self.tensors[-1]), *layout.head)
-        self.places, turned = layout.places()
+        self.positions, turned = layout.positions()
         self.own_size = layout.own_size
         self.mirrors = np.arange(self.own_size, dtype=np.int32)
-        self.mirrors[self.places] = turned
-        self.flat = np.empty(len(self.places), np.float32)
+        self.mirrors[self.positions] = turned
+        self.flat = np.empty(len(self.positions), np.float32)
         self._gradient = np.zeros_like(self.flat)
         self._gradients = self._apart(self._gradient)
         self._views = FlatViews()
@@ -52,23 +52,23 @@ class Parameters:
     def read(self) -> None:
         """Bring what torch has now to where compiled code finds it."""
         np.concatenate(self._views.of(self.tensors), out=self.flat)
-        _pack(self.flat, self.places, self.mirrors, self.packed)
+        _pack(self.flat, self.positions, self.mirrors, self.packed)
 
     def write(self) -> None:
         """Bring what compiled code has now to where torch finds it."""
-        flat = self.packed[self.places]
+        flat = self.packed[self.positions]
         for view, own in zip(self._views.of(self.tensors), self.slices, strict=True):
             view[:] = flat[own]
 
     def collect(self, gradients: Array) -> list[Tensor]:
         """The sum of every thread's gradients, (threads, own_size), in the order and the shapes of ``tensors``."""
         flat = np.empty_like(self.flat)
-        _collect(gradients, self.places, flat)
+        _collect(gradients, self.positions, flat)
         return self._apart(flat)
 
     def hand_over(self, gradients: Array) -> None:
         """Leave the sum of every thread's gradients where an optimiser looks for it, in memory that is used again and again."""
-        _collect(gradients, self.places, self._gradient)
+        _collect(gradients, self.positions, self._gradient)
         for tensor, gradient in zip(self.tensors, self._gradients, strict=True):
             if tensor.requires_grad and tensor.grad is not gradient:
                 tensor.grad = gradient
@@ -117,24 +117,26 @@ class _Layout:
         areas = [order * before * width for order, before, width in zip(self.orders, befores, self.widths, strict=False)]
         return self._lay_all(areas), areas, self._lay_all(self.widths)
 
-    def places(self) -> tuple[Array, Array]:
+    def positions(self) -> tuple[Array, Array]:
         """For each number in torch's order where it stands, and where it stands in a transpose: the same where there is none."""
-        places: list[Array] = []
+        positions: list[Array] = []
         turned: list[Array] = []
-        positions = np.arange(self.size)
+        numbers = np.arange(self.size)
         for on_embeddings, (matrices, transposes, biases) in enumerate(self.levels):
             for layer in range(len(self.channels)):
                 rows, columns = self._area(layer, bool(on_embeddings))
                 area = rows * columns
-                place = positions[matrices[layer] : matrices[layer] + area].reshape(rows, columns)
-                mirror = positions[transposes[layer] : transposes[layer] + area].reshape(columns, rows).T
-                bias = positions[biases[layer] : biases[layer] + self.channels[layer]]
-                places += [self._as_torch(place, layer, bool(on_embeddings)), bias]
+                position = numbers[matrices[layer] : matrices[layer] + area].reshape(rows, columns)
+                mirror = numbers[transposes[layer] : transposes[layer] + area].reshape(columns, rows).T
+                bias = numbers[biases[layer] : biases[layer] + self.channels[layer]]
+                positions += [self._as_torch(position, layer, bool(on_embeddings)), bias]
                 turned += [self._as_torch(mirror, layer, bool(on_embeddings)), bias]
-        matrix, bias = (positions[begin:] for begin in self.head)
+        matrix, bias = (numbers[begin:] for begin in self.head)
         head = matrix[: self.n_classes * self.embedding_size].reshape(self.n_classes, self.embedding_size)
         last = [head[:, columns_of(self.bins, self.channels[-1], self.moments)], bias[: self.n_classes]]
-        return tuple(np.concatenate([part.ravel() for part in parts]).astype(np.int32) for parts in (places + last, turned + last))  # type: ignore[return-value]
+        return tuple(
+            np.concatenate([part.ravel() for part in parts]).astype(np.int32) for parts in (positions + last, turned + last)
+        )  # type: ignore[return-value]
 
     def _area(self, layer: int, on_embeddings: bool) -> tuple[int, int]:
         order, width = self.orders[layer], self.widths[layer]
@@ -146,23 +148,23 @@ class _Layout:
         """A padded matrix without padding, as torch orders it: (order, inputs, outputs)."""
         order, width, channels = self.orders[layer], self.widths[layer], self.channels[layer]
         if layer == 0 and on_embeddings:
-            apart = padded_matrix.reshape(self.bins, self.widths[-1], order, width)
-            return apart[:, : self.channels[-1], :, :channels].transpose(2, 1, 0, 3)
+            never_inline = padded_matrix.reshape(self.bins, self.widths[-1], order, width)
+            return never_inline[:, : self.channels[-1], :, :channels].transpose(2, 1, 0, 3)
         below, inputs = (self.widths[layer - 1], self.channels[layer - 1]) if layer else (1, 1)
         return padded_matrix.reshape(order, below, width)[:, :inputs, :channels]
 
 
 @compiled
-def _pack(flat: Any, places: Any, mirrors: Any, packed: Any) -> None:
+def _pack(flat: Any, positions: Any, mirrors: Any, packed: Any) -> None:
     for number in range(len(flat)):
-        packed[places[number]] = flat[number]
-        packed[mirrors[places[number]]] = flat[number]
+        packed[positions[number]] = flat[number]
+        packed[mirrors[positions[number]]] = flat[number]
 
 
 @compiled
-def _collect(gradients: Any, places: Any, flat: Any) -> None:
+def _collect(gradients: Any, positions: Any, flat: Any) -> None:
     for number in range(len(flat)):
-        flat[number] = gradients[0, places[number]]
-    for share in range(1, len(gradients)):
+        flat[number] = gradients[0, positions[number]]
+    for shard in range(1, len(gradients)):
         for number in range(len(flat)):
-            flat[number] += gradients[share, places[number]]
+            flat[number] += gradients[shard, positions[number]]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from phist.engine.jit import compiled, inner
 from phist.engine.twins import merge_twins, twin_classes
-from phist.engine.vectors import compiled, inner
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import LEAST_DEGREE, LEAST_EXPONENT
 
@@ -30,7 +30,7 @@ class Plan(NamedTuple):
     row_indptr: Array
     row_indices: Array
     row_values: Array
-    members: Array  # (rows): nodes merged into each
+    multiplicity: Array  # (rows): nodes merged into each
     root_row: Array  # (nodes): the row that stands for a node when it is the root
     by_balls: Array  # (graphs): whether rows beyond the reach of a root are taken from a background
     ball_sizes: Array  # (graphs): rows that a root reaches, the mean over a few; all of them where balls are not used
@@ -63,7 +63,7 @@ def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool) -> Plan:
     weights = graphs.weights_or_ones()
     values = scaled_laplacian(graphs.indptr, graphs.indices, weights, graphs.node_ptr, scale)
     first = twin_classes(graphs.node_ptr, graphs.indptr, graphs.indices, weights)
-    row_ptr, row_indptr, row_indices, row_values, members, root_row = merge_twins(
+    row_ptr, row_indptr, row_indices, row_values, multiplicity, root_row = merge_twins(
         graphs.node_ptr, graphs.indptr, graphs.indices, values, first
     )
     by_balls, ball_sizes = np.zeros(len(graphs), np.bool_), np.diff(row_ptr)
@@ -73,7 +73,7 @@ def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool) -> Plan:
     indices = np.ascontiguousarray(graphs.indices, np.int32)
     return Plan(
         np.ascontiguousarray(graphs.node_ptr, np.int64), *_within_graphs(graphs.node_ptr, graphs.indptr), indices, values,
-        row_ptr, *_within_graphs(row_ptr, row_indptr), row_indices, row_values, members, root_row, by_balls, ball_sizes,
+        row_ptr, *_within_graphs(row_ptr, row_indptr), row_indices, row_values, multiplicity, root_row, by_balls, ball_sizes,
     )  # fmt: skip
 
 
@@ -148,8 +148,8 @@ def _ball_size(root: int, first: int, indptr: Any, indices: Any, reach: int, see
     begin, count = 0, 1
     for _ in range(reach):
         end = count
-        for place in range(begin, end):
-            row = first + queue[place]
+        for position in range(begin, end):
+            row = first + queue[position]
             for entry in range(indptr[row], indptr[row + 1]):
                 other = indices[entry]
                 if seen[other] != mark:

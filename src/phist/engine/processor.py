@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from phist.engine.vectors import intrinsic
+from phist.engine.jit import intrinsic
 
 # LLVM's names and what they are called with; inline assembly would need a parser that Numba does not load. On aarch64
 # "yield" takes no time on most processors, so that looks would come too often; "isb" makes a short pause.

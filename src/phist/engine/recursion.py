@@ -7,9 +7,10 @@ count from ``entry`` in ``indices`` and from ``value`` in ``values``; column num
 from typing import Any
 
 from phist.engine.dense import fill
-from phist.engine.vectors import LANES, apart, fma, inner, load, single, splat, spread, store
+from phist.engine.jit import inner, never_inline
+from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
 
-QUAD = 4  # entries of a row between places come in fours: its end is no surprise to the processor then
+QUAD = 4  # entries of a row between pairs come in fours: its end is no surprise to the processor then
 
 
 @inner
@@ -22,18 +23,18 @@ def _apply(
     if in_fours:
         for number in range(begin, end, QUAD):
             index, to = entry + number, value + number
-            total = fma(spread(values, to), load(x, source + indices[index] * stride), total)
-            other = fma(spread(values, to + 1), load(x, source + indices[index + 1] * stride), other)
-            total = fma(spread(values, to + 2), load(x, source + indices[index + 2] * stride), total)
-            other = fma(spread(values, to + 3), load(x, source + indices[index + 3] * stride), other)
+            total = fma(broadcast(values, to), load(x, source + indices[index] * stride), total)
+            other = fma(broadcast(values, to + 1), load(x, source + indices[index + 1] * stride), other)
+            total = fma(broadcast(values, to + 2), load(x, source + indices[index + 2] * stride), total)
+            other = fma(broadcast(values, to + 3), load(x, source + indices[index + 3] * stride), other)
         return total + other
     for number in range(begin, end):
-        total = fma(spread(values, value + number), load(x, source + indices[entry + number] * stride), total)
+        total = fma(broadcast(values, value + number), load(x, source + indices[entry + number] * stride), total)
     return total
 
 
 @inner
-def _grow_term(
+def _next_term(
     x: Any, at: int, n: int, k: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any,
     value: int, in_fours: bool,
 ) -> None:  # fmt: skip
@@ -49,30 +50,30 @@ def _grow_term(
 
 
 @inner
-def grow_terms(
+def chebyshev_terms(
     x: Any, at: int, n: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any, value: int
 ) -> None:
     """From T_0 x in each row's first block to T_1 x, ..., T_(order-1) x in the others."""
-    apart()
+    never_inline()
     for k in range(1, order):
-        _grow_term(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
+        _next_term(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
 
 
 @inner
-def grow_within(
+def ball_terms(
     x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int, n: int
 ) -> None:
-    """`grow_terms` on a ball of ``n`` rows, where only the first ``integers[reached + k]`` can have a T_k that is not zero."""
-    apart()
+    """`chebyshev_terms` on a ball of ``n`` rows, where only the first ``integers[reached + k]`` can have a T_k that is not zero."""
+    never_inline()
     for k in range(1, order):
         within = integers[reached + k]
-        _grow_term(x, at, within, k, order, width, integers, first, integers, entry, x, value, True)
+        _next_term(x, at, within, k, order, width, integers, first, integers, entry, x, value, True)
         for row in range(within, n):
             fill(x, at + (row * order + k) * width, width, single(0.0))
 
 
 @inner
-def _fold_term(
+def _next_term_backward(
     x: Any, at: int, n: int, k: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any,
     value: int, in_fours: bool,
 ) -> None:  # fmt: skip
@@ -88,28 +89,30 @@ def _fold_term(
 
 
 @inner
-def fold_terms(
+def chebyshev_terms_backward(
     x: Any, at: int, n: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any, value: int
 ) -> None:
-    """The adjoint of `grow_terms`, and Clenshaw's sum: a row's first block becomes the sum of T_k of its k-th blocks."""
-    apart()
+    """The adjoint of `chebyshev_terms`, and Clenshaw's sum: a row's first block becomes the sum of T_k of its k-th blocks."""
+    never_inline()
     for k in range(order - 1, 0, -1):
-        _fold_term(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
+        _next_term_backward(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
 
 
 @inner
-def fold_within(x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int) -> None:
-    """The adjoint of `grow_within`; first blocks of rows past ``integers[reached]`` are left as they are."""
-    apart()
+def ball_terms_backward(
+    x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int
+) -> None:
+    """The adjoint of `ball_terms`; first blocks of rows past ``integers[reached]`` are left as they are."""
+    never_inline()
     for k in range(order - 1, 0, -1):
-        _fold_term(x, at, integers[reached + k - 1], k, order, width, integers, first, integers, entry, x, value, True)
+        _next_term_backward(x, at, integers[reached + k - 1], k, order, width, integers, first, integers, entry, x, value, True)
 
 
 @inner
 def impulse_terms(x: Any, at: int, n: int, hops: int, order: int, integers: Any, first: int, entry: int, value: int) -> None:
     """T_k of an impulse in the first of a ball's ``n`` rows: numbers instead of blocks."""
-    for place in range(at, at + n * order):
-        x[place] = single(0.0)
+    for index in range(at, at + n * order):
+        x[index] = single(0.0)
     x[at] = single(1.0)
     for k in range(1, order):
         for row in range(integers[hops + k]):

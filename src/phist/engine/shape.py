@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.engine.bins import Bins, make_bins
-from phist.engine.vectors import LANES
+from phist.engine.simd import LANES
 from phist.nn.histogram import ProjectiveHistogram
 from phist.nn.network import StructuralNetwork
 
@@ -15,7 +15,7 @@ MOMENTS = 4  # mean and standard deviation of f_graph's responses, then of f_nod
 
 
 class Shape(NamedTuple):
-    """What both levels share; widths are padded to whole vectors."""
+    """What both levels have in common; widths are padded to whole vectors."""
 
     orders: Array  # (layers)
     widths: Array  # (layers)

@@ -13,19 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.engine.barrier import ABANDONED, abandon, make_cells, publish, reset_barriers, workers_done
-from phist.engine.vectors import compiled
+from phist.engine.jit import compiled
 
 PAUSE = 5e-5  # seconds between looks at workers that take longer
-SPARE_SIZE = 0.04  # part of a step's cost in a spare share: threads end about so much apart
-ROWS_A_THREAD = 500  # in a step, some tenths of a millisecond: for less, waiting for each other takes what a thread gains
+SPARE_SIZE = 0.04  # part of a step's cost in a spare shard: workers end about so much apart
+PAIRS_A_THREAD = 500  # in a step, some tenths of a millisecond: for less, waiting for each other takes what a thread gains
 PATIENCE = 1.0  # seconds that the end of the program waits for workers to park
 
 
-class Shares(NamedTuple):
-    """What is to be done, step by step: a share for each thread, and small ones behind them for whoever is done first."""
+class Shards(NamedTuple):
+    """What is to be done, step by step: a shard for each worker, and small ones behind them for whoever is done first."""
 
-    order: Any  # positions: step after step, and in a step those of each share together
-    ptr: Any  # (steps, shares + 1)
+    order: Any  # positions: step after step, and in a step those of each shard together
+    ptr: Any  # (steps, shards + 1)
 
 
 _workers: weakref.WeakSet["_Worker"] = weakref.WeakSet()  # of this process
@@ -51,14 +51,14 @@ class Team:
         self._workers = [_Worker(self, number) for number in range(1, threads)]
         weakref.finalize(self, _dismiss, self._workers, os.getpid()).atexit = False  # at the end of the program they park
 
-    def run(self, work: Callable[[int], None]) -> None:
-        """``work(0)`` here, and for each worker beside it; ``work`` ends with `begin_round` and `end_round` in compiled code."""
+    def run(self, task: Callable[[int], None]) -> None:
+        """``task(0)`` here, and for each worker beside it; ``task`` ends with `begin_round` and `end_round` in compiled code."""
         self.round += 1
         reset_barriers(self.cells)
         for worker in self._workers:
-            worker.start(self.round, work)
+            worker.start(self.round, task)
         try:
-            work(0)
+            task(0)
         except BaseException:
             abandon(self.cells, 0)
             raise
@@ -69,7 +69,7 @@ class Team:
             raise error
 
     def _wait(self) -> list[BaseException]:
-        """Until all workers have done their shares; what went wrong in them."""
+        """Until all workers have done their work; what went wrong in them."""
         while not workers_done(self.cells, self.round):
             time.sleep(PAUSE)
         return [error for worker in self._workers if (error := worker.let_go()) is not None]
@@ -96,7 +96,7 @@ def _park_workers() -> None:
 
 
 class _Worker:
-    """A thread that does its share of every round; between rounds it spins for the next, and soon parks."""
+    """A thread that does its part of every round; between rounds it spins for the next, and soon parks."""
 
     def __init__(self, team: Team, number: int) -> None:
         self.error: BaseException | None = None
@@ -107,9 +107,9 @@ class _Worker:
         _workers.add(self)
         Thread(target=self._serve, daemon=True, name="phist").start()
 
-    def start(self, this_round: int, work: Callable[[int], None]) -> None:
+    def start(self, this_round: int, task: Callable[[int], None]) -> None:
         self.error = None
-        self._given = this_round, work  # before a look at whether it is parked: it looks at this after it has parked
+        self._given = this_round, task  # before a look at whether it is parked: it looks at this after it has parked
         if self._is_parked:
             self._wake.put(None)
 
@@ -125,7 +125,7 @@ class _Worker:
         return self._is_parked
 
     def end(self) -> None:
-        """Have its thread end, now or when it has done its share."""
+        """Have its thread end, now or when it has done its work."""
         self._has_ended = True
         self._wake.put(None)
 
@@ -136,58 +136,58 @@ class _Worker:
                 self._wake.get()
             self._is_parked = False
             if self._given[0] != self._done:
-                self._do_share()
+                self._do_task()
         self._is_parked = True
 
-    def _do_share(self) -> None:
-        this_round, work = self._given
+    def _do_task(self) -> None:
+        this_round, task = self._given
         try:
-            work(self._number)
+            task(self._number)
         except BaseException as error:
             self.error = error
             abandon(self._cells, self._number)
-        del work
+        del task
         self._done = this_round
         publish(self._cells, self._number, self._done)
 
 
-def run_shares(work: Callable[[int, Any, int], None], count: int) -> None:
-    """``work(number, cells, round)`` for each of ``count`` threads, this one among them."""
+def run_workers(task: Callable[[int, Any, int], None], count: int) -> None:
+    """``task(number, cells, round)`` for each of ``count`` threads, this one among them."""
     teams: dict[int, Team] = _own.__dict__.setdefault("teams", {})
     if count not in teams:
         teams[count] = Team(count)
     team = teams[count]
-    team.run(lambda number: work(number, team.cells, team.round))
+    team.run(lambda number: task(number, team.cells, team.round))
 
 
 def threads_worth(cost: NDArray[np.int64], n_steps: int, threads: int) -> int:
     """How many of so many threads the work of a step is worth, given the cost of each graph."""
-    return max(1, min(threads, int(cost.sum()) // (max(1, n_steps) * ROWS_A_THREAD)))
+    return max(1, min(threads, int(cost.sum()) // (max(1, n_steps) * PAIRS_A_THREAD)))
 
 
-def share_out(cost: NDArray[np.int64], steps: NDArray[np.int64], threads: int, spare: int) -> Shares:
-    """In every step the costly first, always to the share that is the least full then; ``steps`` are where steps begin and end.
+def make_shards(cost: NDArray[np.int64], ptr: NDArray[np.int64], threads: int, spare: int) -> Shards:
+    """In every step the costly first, always to the shard that is the least full then; ``ptr`` says where steps begin and end.
 
     Args:
-        spare: shares besides those of the threads, where there are several.
+        spare: shards besides those of the workers, where there are several.
     """
-    lengths = np.diff(steps)
+    lengths = np.diff(ptr)
     count = min(threads, int(lengths.max(initial=1)))
     spare = spare if count > 1 else 0
     sizes = np.full(count + spare, SPARE_SIZE)
     sizes[:count] = (1 - spare * SPARE_SIZE) / count
     by_cost = np.lexsort((-cost, np.repeat(np.arange(len(lengths)), lengths)))
-    shares = Shares(np.empty(len(cost), np.int64), np.empty((len(lengths), len(sizes) + 1), np.int64))
+    shards = Shards(np.empty(len(cost), np.int64), np.empty((len(lengths), len(sizes) + 1), np.int64))
     loads = np.empty((2, len(sizes)), np.int64)
-    _fill_shares(steps, by_cost, cost, sizes, shares, loads, np.empty(len(cost), np.int64))
-    return shares
+    _fill_shards(ptr, by_cost, cost, sizes, shards, loads, np.empty(len(cost), np.int64))
+    return shards
 
 
 @compiled
-def _fill_shares(steps: Any, by_cost: Any, cost: Any, sizes: Any, shares: Any, loads: Any, share: Any) -> None:
-    """``loads`` and ``share`` are room: what each share has got and how often, and the share of each graph."""
-    for step in range(len(steps) - 1):
-        begin, end = steps[step], steps[step + 1]
+def _fill_shards(ptr: Any, by_cost: Any, cost: Any, sizes: Any, shards: Any, loads: Any, shard: Any) -> None:
+    """``loads`` and ``shard`` are scratch: what each shard has got and how often, and the shard of each graph."""
+    for step in range(len(ptr) - 1):
+        begin, end = ptr[step], ptr[step + 1]
         for number in range(len(sizes)):
             loads[0, number] = loads[1, number] = 0
         for rank in range(begin, end):
@@ -195,14 +195,14 @@ def _fill_shares(steps: Any, by_cost: Any, cost: Any, sizes: Any, shares: Any, l
             for other in range(1, len(sizes)):
                 if (loads[0, other] + cost[graph]) * sizes[lightest] < (loads[0, lightest] + cost[graph]) * sizes[other]:
                     lightest = other
-            share[graph] = lightest
+            shard[graph] = lightest
             loads[0, lightest] += cost[graph]
             loads[1, lightest] += 1
-        shares.ptr[step, 0] = begin
+        shards.ptr[step, 0] = begin
         for number in range(len(sizes)):
-            shares.ptr[step, number + 1] = shares.ptr[step, number] + loads[1, number]
-            loads[1, number] = shares.ptr[step, number]
+            shards.ptr[step, number + 1] = shards.ptr[step, number] + loads[1, number]
+            loads[1, number] = shards.ptr[step, number]
         for rank in range(begin, end):
             graph = by_cost[rank]
-            shares.order[loads[1, share[graph]]] = graph
-            loads[1, share[graph]] += 1
+            shards.order[loads[1, shard[graph]]] = graph
+            loads[1, shard[graph]] += 1

@@ -14,12 +14,12 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from phist.cores import usable_cores
 
-MOST_THREADS = 64
+MAX_THREADS = 64
 
 
 def thread_budget() -> int:
     """The number that torch has in this thread is the engine's too."""
-    return min(torch.get_num_threads(), MOST_THREADS)
+    return min(torch.get_num_threads(), MAX_THREADS)
 
 
 def workers_for(threads: int) -> int:

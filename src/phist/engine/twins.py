@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.vectors import compiled, inner
+from phist.engine.jit import compiled, inner
 
 Array = NDArray[Any]
 

@@ -4,28 +4,29 @@ from typing import Any
 
 import numpy as np
 
-from phist.engine.vectors import LANES, fma, inner, load, single, splat, spread, store
+from phist.engine.jit import inner
+from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
 
 SEGMENT = 256  # rows summed in single precision before the sum goes on in double
 
 
 @inner
-def weigh(f: Any, members: int, shares: int, n: int) -> float:
+def total_weight(f: Any, multiplicity: int, draw_counts: int, n: int) -> float:
     """The weight of ``n`` rows: nodes times draws."""
     weight = 0.0
-    for place in range(n):
-        weight += f[members + place] * f[shares + place]
+    for row in range(n):
+        weight += f[multiplicity + row] * f[draw_counts + row]
     return weight
 
 
 @inner
-def add_moments(f: Any, y: int, n: int, width: int, members: int, shares: int, doubles: Any, to: int, lanes: int) -> None:
+def add_moments(f: Any, y: int, n: int, width: int, multiplicity: int, draw_counts: int, doubles: Any, to: int, lanes: int) -> None:
     """Merge ``n`` rows at ``f[y]`` into moments: their weight, then mean, then summed squares about the mean.
 
     Args:
         lanes: where in ``f`` a vector may be put.
     """
-    weight, before = weigh(f, members, shares, n), doubles[to]
+    weight, before = total_weight(f, multiplicity, draw_counts, n), doubles[to]
     if weight == 0.0:
         return
     doubles[to] = before + weight
@@ -36,9 +37,9 @@ def add_moments(f: Any, y: int, n: int, width: int, members: int, shares: int, d
             doubles[mean + c] = 0.0
         for start in range(0, n, SEGMENT):
             total = splat(single(0.0))
-            for place in range(start, min(start + SEGMENT, n)):
-                weights = spread(f, members + place) * spread(f, shares + place)
-                total = fma(load(f, y + place * width + block) - origin, weights, total)
+            for row in range(start, min(start + SEGMENT, n)):
+                weights = broadcast(f, multiplicity + row) * broadcast(f, draw_counts + row)
+                total = fma(load(f, y + row * width + block) - origin, weights, total)
             store(f, lanes, total)
             for c in range(LANES):
                 doubles[mean + c] += f[lanes + c]
@@ -51,9 +52,9 @@ def add_moments(f: Any, y: int, n: int, width: int, members: int, shares: int, d
             doubles[mean + c] = 0.0
         for start in range(0, n, SEGMENT):
             total, squares = splat(single(0.0)), splat(single(0.0))
-            for place in range(start, min(start + SEGMENT, n)):
-                away = load(f, y + place * width + block) - center
-                counted = away * (spread(f, members + place) * spread(f, shares + place))
+            for row in range(start, min(start + SEGMENT, n)):
+                away = load(f, y + row * width + block) - center
+                counted = away * (broadcast(f, multiplicity + row) * broadcast(f, draw_counts + row))
                 total, squares = total + counted, fma(away, counted, squares)
             store(f, lanes, total)
             for c in range(LANES):
@@ -82,35 +83,37 @@ def finish_moments(doubles: Any, at: int, width: int, epsilon: float, f: Any, wh
 
 
 @inner
-def add_removed(f: Any, whitening: int, width: int, share: Any, result: Any, to: int) -> None:
-    """Add what rows are whitened with, their mean and then their standard deviation, times ``share``, to ``result[to]``."""
+def append_moments(f: Any, whitening: int, width: int, fraction: Any, result: Any, to: int) -> None:
+    """Add what rows are whitened with, their mean and then their standard deviation, times ``fraction``, to ``result[to]``."""
     for block in range(0, width, LANES):
         mean, deviation = load(f, whitening + block), splat(single(1.0)) / load(f, whitening + width + block)
-        store(result, to + block, fma(mean, splat(share), load(result, to + block)))
-        store(result, to + width + block, fma(deviation, splat(share), load(result, to + width + block)))
+        store(result, to + block, fma(mean, splat(fraction), load(result, to + block)))
+        store(result, to + width + block, fma(deviation, splat(fraction), load(result, to + width + block)))
 
 
 @inner
-def begin_sums(f: Any, whitening: int, width: int, share: Any, grad: Any, at: int, sums: Any, to: int) -> None:
-    """Sums for `pull_whitening` that begin with the gradient of what `add_removed` has added.
+def append_moments_backward(f: Any, whitening: int, width: int, fraction: Any, grad: Any, at: int, sums: Any, to: int) -> None:
+    """Sums for `whiten_backward` that begin with the gradient of what `append_moments` has added.
 
-    A row x = (y - mean)/deviation moves the mean by its part of dy and the deviation by its part of x·dy: just what the sums
-    stand for, but that those are subtracted, and divided by the deviation.
+    A row x = (y - mean)/σ moves the mean by its part of dy and σ, the standard deviation, by its part of x·dy: just what the sums
+    stand for, but that those are subtracted, and divided by σ.
     """
     for c in range(width):
-        factor = share / f[whitening + width + c]
+        factor = fraction / f[whitening + width + c]
         sums[to + c] = -grad[at + c] * factor
         sums[to + width + c] = -grad[at + width + c] * factor
 
 
 @inner
-def pull_whitening(f: Any, y: int, n: int, width: int, whitening: int, shares: int, inverse: Any, sums: int, g: int) -> None:
-    """From slopes of whitened rows to slopes of the rows: what mean and scale hand back comes in."""
+def whiten_backward(
+    f: Any, y: int, n: int, width: int, whitening: int, draw_counts: int, inverse: Any, sums: int, grad_y: int
+) -> None:
+    """From the gradient of whitened rows to that of the rows, through mean and scale too."""
     for block in range(0, width, LANES):
         mean, scale = load(f, whitening + block), load(f, whitening + width + block)
         total, along = load(f, sums + block), load(f, sums + width + block)
-        for place in range(n):
-            at = place * width + block
+        for row in range(n):
+            at = row * width + block
             x = (load(f, y + at) - mean) * scale
-            common = fma(x, along, total) * (spread(f, shares + place) * inverse)
-            store(f, g + at, (load(f, g + at) - common) * scale)
+            common = fma(x, along, total) * (broadcast(f, draw_counts + row) * inverse)
+            store(f, grad_y + at, (load(f, grad_y + at) - common) * scale)

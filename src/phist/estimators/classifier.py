@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -32,6 +32,7 @@ from phist.estimators.report import make_report
 from phist.estimators.settings import NetworkSettings, TrainingSettings, check_ensemble_training, choose_names, draw_seed, resolve
 from phist.graphs.checkup import Checkup
 from phist.graphs.graphset import GraphSet
+from phist.graphs.labels import plain_ids
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 from phist.training.inference import Inference
 from phist.training.loop import Examples
@@ -245,7 +246,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         *,
         checkup: Checkup | None = None,
         metrics: Mapping[str, Any] | None = None,
-        held_out: Sequence[str | int] = (),
+        held_out: Sequence[Hashable] = (),
     ) -> None:
         """Write the fitted model as a folder: weights, configuration, history, report, and a card to read.
 
@@ -257,7 +258,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         self._check_fitted()
         arrays, values = self.ensemble_.to_state()
         settings = {**self._settings(), "ensemble": values, "metrics": dict(metrics or {})}
-        settings |= {"ids": self._plain_ids(), "held_out": list(held_out or getattr(self, "held_out_", ()))}
+        settings |= {"ids": self._plain_ids(), "held_out": plain_ids(held_out or getattr(self, "held_out_", ()))}
         files: dict[str, Arrays] = {**arrays, "training": {"hashes": self.hashes_}}
         if hasattr(self, "out_of_fold_"):
             probabilities, targets = self.out_of_fold_
@@ -268,10 +269,5 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         card = write_card(self, checkup, metrics or {})
         save_model(path, settings, files, histories=self.histories_, card=card, report=report)
 
-    def _plain_ids(self) -> list[Any] | None:
-        if self.ids_ is None or not hasattr(self, "neighbours_"):
-            return None
-        ids = list(self.ids_)
-        return [
-            one if isinstance(one, str | int) else str(one) for one in (getattr(one, "item", lambda one=one: one)() for one in ids)
-        ]
+    def _plain_ids(self) -> list[str | int] | None:
+        return None if self.ids_ is None or not hasattr(self, "neighbours_") else plain_ids(self.ids_)

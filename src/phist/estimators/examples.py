@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 
-from phist.engine.course import scale_weights
+from phist.engine.steps import scale_weights
 from phist.errors import ConfigError, GraphInputError
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet

@@ -16,7 +16,7 @@ from phist.baselines.method import HIDDEN, Method, Task
 from phist.baselines.registry import make_method
 from phist.errors import DatasetError, PhistError
 from phist.evaluation.cell import Cell
-from phist.evaluation.measure import forget_peak_memory, limited_threads, peak_memory, versions
+from phist.evaluation.environment import forget_peak_memory, limited_threads, peak_memory, versions
 from phist.evaluation.records import Outcome, Record
 from phist.evaluation.splits import Split, class_codes, make_split, official_split
 from phist.graphs.datasets import load_dataset, load_graphs

@@ -14,7 +14,7 @@ from phist.evaluation.spec_file import name_of_dataset
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """What is to do.
 
     Attributes:
@@ -28,7 +28,7 @@ class Plan:
     repaired: list[Problem] = field(default_factory=list)
 
 
-def make_plan(cells: Sequence[Cell], folder: str | Path, *, retry_failed: bool = False) -> Plan:
+def make_plan(cells: Sequence[Cell], folder: str | Path, *, retry_failed: bool = False) -> StudyPlan:
     """Repair the records in ``folder`` and find the cells without one.
 
     A cell that was skipped or failed is done as well, for its record says why; failed ones are tried again on request.
@@ -37,11 +37,11 @@ def make_plan(cells: Sequence[Cell], folder: str | Path, *, retry_failed: bool =
     wanted = {cell.hash for cell in cells}
     known = [record for record in scan_records(folder)[0] if record.hash in wanted]
     done = {record.hash for record in known if not (retry_failed and record.status == "failed")}
-    return Plan([cell for cell in cells if cell.hash not in done], known, repaired)
+    return StudyPlan([cell for cell in cells if cell.hash not in done], known, repaired)
 
 
 def run_plan(
-    plan: Plan,
+    plan: StudyPlan,
     folder: str | Path,
     workers: Workers,
     *,

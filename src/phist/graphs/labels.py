@@ -66,6 +66,15 @@ def as_python(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def plain_ids(ids: Iterable[Any]) -> list[str | int]:
+    """Ids as files hold them: names and whole numbers as they are, anything else as it is written.
+
+    >>> plain_ids([7, "ring", 0.5, (1, 2)])
+    [7, 'ring', '0.5', '(1, 2)']
+    """
+    return [one if isinstance(one, str | int) else str(one) for one in map(as_python, ids)]
+
+
 def check_savable(labels: Iterable[Any]) -> None:
     """Raise a `ConfigError` unless JSON gives every label back as it is, which dates and halves of characters are not."""
     for label in labels:

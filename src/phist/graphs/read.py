@@ -6,7 +6,7 @@ from pathlib import Path
 
 from phist.errors import GraphInputError, brief, shown
 from phist.graphs.convert import Labels, as_graphset
-from phist.graphs.formats import edgelist, folder, jsonl, markup, table, tu
+from phist.graphs.formats import edgelist, folder, graph_rows, jsonl, markup, parquet, table, tu
 from phist.graphs.formats.nodes import Nodes
 from phist.graphs.graphset import GraphSet
 from phist.graphs.limits import check_max_bytes, most_bytes
@@ -17,7 +17,8 @@ from phist.graphs.storage import MARKER
 LabelSource = Labels | str | Path
 READABLE = (
     "a TU folder or .zip, a folder per class, a saved GraphSet, .jsonl, .graphml, .gml, "
-    "a table .csv, .tsv or .parquet (graph, source, target[, weight]), or an edge list .edges, .edgelist or .txt"
+    "a table .csv, .tsv or .parquet (graph, source, target[, weight]), a .parquet of graphs (n_nodes, sources, targets), "
+    "or an edge list .edges, .edgelist or .txt"
 )
 
 
@@ -47,7 +48,9 @@ def read_graphs(
             - ``.graphml`` or ``.gml``, or an edge list, with a graph of its own;
             - a table ``.csv``, ``.tsv`` or ``.parquet`` with the columns graph, source, target and perhaps weight; a row
               with an empty target declares a node. Nodes without edges that no row declares are not there, unless
-              ``nodes`` names them.
+              ``nodes`` names them;
+            - ``.parquet`` with a graph on each row: ``n_nodes``, the lists ``sources`` and ``targets``, and perhaps ``id``,
+              a list ``weights`` and ``label``.
         labels: labels that are not in the file: a table (graph, label), a mapping from id to label, or one for each graph
             that is kept.
         directed, self_loops, weights: as in `as_graphset`.
@@ -116,6 +119,11 @@ def _open_saved(path: Path, reading: Reading) -> GraphSet:
     return GraphSet.open(path)
 
 
+def _read_parquet(path: Path, reading: Reading) -> GraphSet:
+    """One graph a row, or one edge a row: the columns tell."""
+    return graph_rows.read_graph_rows(path, reading) if parquet.has_graph_rows(path) else table.read_table(path, reading)
+
+
 def _read_single_file(path: Path, reading: Reading) -> GraphSet:
     return pack_loose(folder.read_graph_file(path), reading)
 
@@ -154,4 +162,5 @@ _READERS: dict[str, Callable[[Path, Reading], GraphSet]] = {
     **dict.fromkeys(markup.SUFFIXES, _read_single_file),
     **dict.fromkeys(jsonl.SUFFIXES, jsonl.read_jsonl),
     **dict.fromkeys(table.SUFFIXES, table.read_table),
+    ".parquet": _read_parquet,
 }

@@ -20,8 +20,10 @@ from phist.report.study import Study, load_study
 from phist.report.summary import OURS, summary_markdown
 from phist.report.tables import NO_RECORDS, generalisation_table, main_table
 
+HEADLINE_ROWS = 4  # what a README has room for; the first datasets of the study, whatever came out
 WHOLE, ABLATIONS = "phist-linear", ("phist-sum", "phist-deterministic")  # one network under the linear head each
 BLOCKS: dict[str, Callable[[Study], str]] = {
+    "headline": lambda study: summary_markdown(study, HEADLINE_ROWS),
     "summary": summary_markdown,
     "main": lambda study: to_markdown(main_table(study)),
     "generalisation": lambda study: to_markdown(generalisation_table(study)),

@@ -8,6 +8,7 @@ import numpy as np
 from phist.metrics import METRICS
 from phist.report.study import Result
 from phist.report.svg import Scale, linear_scale, log_scale, points, short, tag, words, x_axis, y_axis
+from phist.report.times import clock_of, warm_seconds
 
 WIDTH, HEIGHT = 360.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 350.0, 20.0, 212.0
@@ -31,16 +32,18 @@ def mark(family: str, x: float = 0.0, y: float = 0.0) -> str:
 
 
 def plot_accuracy_against_time(results: Sequence[Result]) -> str:
-    """One dataset: mean test accuracy of every method, or the study's metric, against the mean time of a fold."""
-    known = [result for result in results if result.seconds]
+    """One dataset: mean test accuracy of every method, or the study's metric, against the median time of a fold."""
+    clock = clock_of(results)
+    times = {result.label: warm_seconds(result, clock) for result in results if result.records}
+    known = [result for result in results if times.get(result.label)]
     if not known:
         return ""
-    across = log_scale([result.seconds for result in known], LEFT, RIGHT)
+    across = log_scale([times[result.label] for result in known], LEFT, RIGHT)
     up = linear_scale([result.mean for result in known], BOTTOM, TOP)
-    parts = [x_axis(across, TOP, BOTTOM, "seconds a fold"), y_axis(up, LEFT, RIGHT, _axis(known[0]))]
-    taken: list[Box] = [_around(across(result.seconds), up(result.mean)) for result in known]
+    parts = [x_axis(across, TOP, BOTTOM, f"median {clock} of a fold, s"), y_axis(up, LEFT, RIGHT, _axis(known[0]))]
+    taken: list[Box] = [_around(across(times[result.label]), up(result.mean)) for result in known]
     for result in sorted(known, key=lambda result: (result.family != "phist", _place(result))):
-        x, y = across(result.seconds), up(result.mean)
+        x, y = across(times[result.label]), up(result.mean)
         parts.append(_link(result, mark(result.family, x, y)))
         parts.append(_label(result.label, x, y, taken))
     return _panel(results[0].dataset, f"{_name(known[0])} against time", parts, HEIGHT)
@@ -125,7 +128,8 @@ def _summary(result: Result) -> str:
     metric = METRICS[result.metric]
     spread = "" if result.deviation is None else f" ± {result.deviation:.{metric.digits}f}"
     figure = f"{result.mean:.{metric.digits}f}{spread}{' %' if metric.percent else ''}"
-    return f"{result.label} on {result.dataset}: {figure}, {short(result.seconds)} s a fold"
+    clock = clock_of([result])
+    return f"{result.label} on {result.dataset}: {figure}, median {clock} of a fold {short(warm_seconds(result, clock))} s"
 
 
 def _name(result: Result) -> str:

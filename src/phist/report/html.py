@@ -66,7 +66,10 @@ def _sections(study: Study, against: str | None, diagram: str | None) -> Iterabl
         yield "generalisation", "Generalisation error", tag("p", GENERALISATION) + table_html(table) + notes_html(table)
 
 
-TIME = "The mean on test graphs against the mean wall time of a fold, fit and prediction together. Left is faster."
+TIME = (
+    "The mean on test graphs against the median time of a fold, fit and prediction together: processor time where all records of a "
+    "panel have it, else wall time, as its axis says. Left is faster."
+)
 FOLDS = (
     "Every test fold: a dot each, the box from the first to the third quartile, the stroke at the median. "
     "Methods are ordered by their mean, the best first."

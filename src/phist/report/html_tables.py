@@ -22,8 +22,8 @@ def table_html(table: Table) -> str:
 
 
 def notes_html(table: Table) -> str:
-    """What the numbers in brackets refer to, and where figures come from."""
-    notes = [tag("li", words(f"({number}) {note}")) for number, note in enumerate(table.notes, 1)]
+    """What the raised numbers refer to, and where figures come from."""
+    notes = [tag("li", tag("sup", words(number)), words(f" {note}")) for number, note in enumerate(table.notes, 1)]
     return tag("ul", *notes, *(tag("li", words(text)) for text in table.legend), class_="notes")
 
 
@@ -55,7 +55,7 @@ def _row(row: Row, table: Table, reaches: list[tuple[float, float]], first: bool
 
 
 def _cell(entry: Entry, label: str, dataset: str, reach: tuple[float, float]) -> str:
-    note = tag("sup", words(f"({entry.note})")) if entry.note else ""
+    note = tag("sup", words(entry.note)) if entry.note else ""
     printed = tag("span", words(figure_text(entry.published)), class_="printed", title="published") if entry.published else ""
     if entry.mean is None:
         text = words(entry.absent or NOTHING)

@@ -17,7 +17,8 @@ OTHER = "other"  # what somebody else registered: a record does not tell its fam
 _MEMBERS = {
     "phist": (
         "phist", "phist-network", "phist-low", "phist-high",
-        "phist-linear", "phist-forest", "phist-kernel", "phist-sum", "phist-deterministic", "phist-paper",
+        "phist-linear", "phist-forest", "phist-kernel", "phist-sum", "phist-deterministic",
+        "phist-paper", "phist-paper-sum", "phist-paper-deterministic",
     ),
     "kernel": ("wl-subtree", "wl-shortest-path", "svm-theta", "shortest-path", "pyramid-match", "graphlet-sampling"),
     "gnn": ("gcn", "gin-0", "gin-eps", "sage", "sage-no-jk", "global-attention", "graclus", "set2set"),

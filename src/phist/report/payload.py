@@ -59,6 +59,7 @@ def _record(record: Record, versions: _Shared) -> dict[str, Any]:
         "training": account.training_accuracy,
         "validation": account.validation_accuracy,
         "seconds": record.seconds,
+        "processor_seconds": record.processor_seconds,
         "memory": record.peak_memory,
         "threads": record.threads,
         "engine": record.engine,

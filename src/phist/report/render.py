@@ -19,7 +19,9 @@ _LATEX_SPECIAL = {
     "±": r"$\pm$",
     "\N{EN DASH}": "--",
     "ε": r"$\epsilon$",
+    **{raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def render(table: Table, form: str = "text") -> Any:
@@ -31,8 +33,12 @@ def render(table: Table, form: str = "text") -> Any:
     return written
 
 
-def to_text(table: Table) -> str:
-    """Aligned columns; published figures stand below the measured ones, and a star marks the best."""
+def to_text(table: Table, width: int | None = None) -> str:
+    """Aligned columns; published figures stand below the measured ones, and a star marks the best.
+
+    Args:
+        width: of the screen; columns that it has no room for follow below, with the methods named again.
+    """
     lines = [["", *table.columns]]
     for rows in _groups(table):
         lines.append([])
@@ -41,8 +47,11 @@ def to_text(table: Table) -> str:
             if _is_published(row):
                 lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
     widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
-    body = ["  ".join(_aligned(line, widths)).rstrip() for line in lines]
-    return "\n".join([table.title, "", *body, "", *_notes(table), *table.legend]) + "\n"
+    body: list[str] = []
+    for places in _stacks(widths, width):
+        chosen = [[line[place] for place in places] if line else [] for line in lines]
+        body += ["  ".join(_aligned(line, [widths[place] for place in places])).rstrip() for line in chosen] + [""]
+    return "\n".join([table.title, "", *body, *_notes(table), *table.legend]) + "\n"
 
 
 def to_markdown(table: Table) -> str:
@@ -90,9 +99,9 @@ def entry_text(entry: Entry) -> str:
     """An entry as measured: mean, deviation, how much of it exists if not all, and the number of its note.
 
     >>> entry_text(Entry(88.25, 6.6, folds=7, expected=10, note=1))
-    '88.2 ± 6.6 [7/10] (1)'
+    '88.2 ± 6.6 [7/10]¹'
     """
-    note = f" ({entry.note})" if entry.note else ""
+    note = superscript(entry.note) if entry.note else ""
     if entry.mean is None:
         return (entry.absent or NOTHING) + note
     if entry.interval is not None:
@@ -101,6 +110,15 @@ def entry_text(entry: Entry) -> str:
     spread = "" if entry.deviation is None else f" ± {entry.deviation:.{entry.digits}f}"
     part = "" if entry.complete else f" [{entry.folds}/{entry.expected}]"
     return f"{entry.mean:.{entry.digits}f}{spread}{part}{note}"
+
+
+def superscript(number: int) -> str:
+    """The number of a note, which no reader takes for a count.
+
+    >>> superscript(12)
+    '¹²'
+    """
+    return str(number).translate(_RAISED)
 
 
 def figure_text(figure: Figure | None, digits: int = 1) -> str:
@@ -122,13 +140,26 @@ def _is_published(row: Row) -> bool:
     return row.published is not None and any(entry.published for entry in row.entries)
 
 
+def _stacks(widths: list[int], width: int | None) -> list[list[int]]:
+    """Which columns stand side by side: the first in every stack, and as many others as there is room for, one at least."""
+    if width is None:
+        return [list(range(len(widths)))]
+    stacks: list[list[int]] = [[0]]
+    for place in range(1, len(widths)):
+        taken = sum(widths[own] + 2 for own in stacks[-1]) + widths[place]
+        if taken > width and len(stacks[-1]) > 1:
+            stacks.append([0])
+        stacks[-1].append(place)
+    return stacks
+
+
 def _aligned(line: list[str], widths: list[int]) -> list[str]:
     sides: list[Callable[[str, int], str]] = [str.ljust, *[str.rjust] * (len(widths) - 1)]
     return [side(text, width) for text, width, side in zip(line, widths, sides, strict=False)]
 
 
 def _notes(table: Table) -> list[str]:
-    return [f"({number}) {note}" for number, note in enumerate(table.notes, 1)]
+    return [f"{superscript(number)} {note}" for number, note in enumerate(table.notes, 1)]
 
 
 def _markdown_entry(entry: Entry, row: Row) -> str:

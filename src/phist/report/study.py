@@ -89,11 +89,6 @@ class Result:
     def deviation(self) -> float | None:
         return deviation(self.values.values())
 
-    @property
-    def seconds(self) -> float:
-        """Mean wall time of a fold."""
-        return float(np.mean([record.seconds for record in self.records])) if self.records else 0.0
-
     def curves(self, measure: str) -> list[list[tuple[float, float]]]:
         """For every record that has such a history: epochs from 1, and the measure in percent."""
         found = (history_curve(record.account.history, measure) for record in self.records)
@@ -206,7 +201,11 @@ def describe(setting: Setting) -> str:
 def title_of(study: Study) -> str:
     """What the figures of a study are, in words."""
     metric = METRICS[study.metric]
-    spread = "on the official test graphs" if study.setting and study.setting[0] == "official" else "mean ± deviation over folds"
+    spread = (
+        "on the official test graphs"
+        if study.setting and study.setting[0] == "official"
+        else "mean ± standard deviation over folds"
+    )
     return f"Test {metric.title}{' in percent' if metric.percent else ', the smaller the better'}, {spread}"
 
 

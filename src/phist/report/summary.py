@@ -46,15 +46,15 @@ def summarise(study: Study) -> list[SummaryRow]:
     return rows
 
 
-def summary_markdown(study: Study) -> str:
-    """The summary as a table of Markdown."""
+def summary_markdown(study: Study, rows: int | None = None) -> str:
+    """The summary as a table of Markdown: the first ``rows`` datasets, in the order of the study, or all."""
     if study.setting is None:
         return NO_RECORDS + "\n"
     lines = [
         "| | phist | the paper, published | the paper's network, measured | best other method | best floor |",
         "|---" * 6 + "|",
     ]
-    for row in summarise(study):
+    for row in summarise(study)[:rows]:
         cells = [_written(row.ours), figure_text(row.published), _written(row.as_printed), _named(row.other), _named(row.floor)]
         lines.append(f"| {row.dataset} | {' | '.join(cells)} |")
     about = (

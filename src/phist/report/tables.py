@@ -81,7 +81,7 @@ def generalisation_table(study: Study) -> Table:
     columns = sort_datasets([result.dataset for result in results] + printed)
     shown = replace(study, results=tuple(results))
     rows, notes = _rows(shown, columns, published.generalisation, lambda result: result.gaps)
-    title = "Generalisation error: training accuracy minus test accuracy in points, mean ± deviation over folds"
+    title = "Generalisation error: training accuracy minus test accuracy in points, mean ± standard deviation over folds"
     return Table("generalisation", title, tuple(columns), tuple(rows), notes, _legend(study))
 
 

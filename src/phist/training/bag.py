@@ -42,7 +42,6 @@ class BagTraining:
     Args:
         trainers: one for each network, all of one configuration.
         look: asks weights, one set for each network, about the graphs left out: the loss of each, and the accuracy.
-        before: the loss of each of these graphs without the networks, where something else is known of them.
         run: a name for what is trained on what; files of another run are not continued.
         checkpoint: what the names of files begin with in which a killed training goes on, or ``None``.
         first: number of the first network in the names of these files, where several bags share them.
@@ -55,7 +54,6 @@ class BagTraining:
         trainers: Sequence[Trainer],
         look: Callable[[list[State]], tuple[NDArray[np.float64], float]],
         *,
-        before: NDArray[np.float64] | None = None,
         run: str = "",
         checkpoint: Path | None = None,
         first: int = 0,
@@ -65,7 +63,7 @@ class BagTraining:
         self.trainers, self.look, self.run = trainers, look, run
         self.checkpoint, self.first, self.deadline, self.progress = checkpoint, first, deadline, progress
         self.bag = Bag()
-        self._losses = before  # at the best look
+        self._losses: NDArray[np.float64] | None = None  # of each graph left out, at the best look
 
     def train(self) -> Bag:
         """All cycles, or until one does not pay, time is up, or Ctrl-C; the best one counts."""
@@ -88,19 +86,13 @@ class BagTraining:
         return self.bag
 
     def _pays(self, end: int, states: list[State]) -> bool:
-        """Whether the cycle was worth its time, so that one twice as long may be.
-
-        The first one is if it lowered the loss at all, a later one if it did so by more than chance would.
-        """
+        """Whether one that is twice as long may be worth its time: after the first cycle, and whenever the loss clearly fell."""
         losses, accuracy = self.look(states)
-        is_first = not self.bag.looks
-        gains = np.full(len(losses), np.inf) if self._losses is None else self._losses - losses
+        gains = None if self._losses is None else self._losses - losses
         self.bag.looks.append(Look(end, float(losses.mean()), accuracy))
-        if is_first or gains.mean() > 0:
+        if gains is None or gains.mean() > 0:
             self.bag.best, self.bag.states, self._losses = len(self.bag.looks) - 1, states, losses
-        if is_first:
-            return bool(gains.mean() > 0)
-        return bool(gains.mean() > CLEAR * gains.std() / np.sqrt(len(gains)))
+        return gains is None or bool(gains.mean() > CLEAR * gains.std() / np.sqrt(len(gains)))
 
     def _fits(self, end: int) -> bool:
         """Whether the cycle up to ``end`` can be done in time, as epochs have taken so far."""

@@ -35,7 +35,7 @@ class TrainingConfig:
         validation_realizations: root samples over which the validation logits are averaged each epoch.
         time_budget: seconds of training, at most, or ``None``. The first epochs are timed, and a cosine schedule then ends with
             the last epoch that fits.
-        seed: settles the order of the graphs and the roots of every epoch.
+        seed: of the order of the graphs and of the roots in every epoch.
     """
 
     epochs: int = 150

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from phist.engine.computation import compute, weighted_loss
-from phist.engine.course import Course
+from phist.engine.steps import Steps
 from phist.errors import ConfigError, DivergenceError
 from phist.graphs.graphset import GraphSet
 from phist.nn.adamw import AdamW
@@ -164,8 +164,8 @@ class Trainer:
         generator = np.random.default_rng((self.config.seed, number))
         examples, n_graphs, size = self.training, len(self.training.graphs), self.config.batch_size
         order = generator.permutation(n_graphs)
-        course = Course(
-            steps=np.append(np.arange(0, n_graphs, size), n_graphs),
+        steps = Steps(
+            ptr=np.append(np.arange(0, n_graphs, size), n_graphs),
             rates=np.array([self._learning_rate_at(number + begin / n_graphs) for begin in range(0, n_graphs, size)]),
             graphs=order,
             draws=self.network.config.sampler.draw(self.computation.sizes[order], generator),
@@ -174,8 +174,8 @@ class Trainer:
         ).without_idle_steps()
         if not self.network.training:
             self.network.train()
-        loss, hits = self.computation.train(course, self.optimizer, self.config.gradient_clip)
-        return loss / len(course.graphs), hits / len(course.graphs)
+        loss, hits = self.computation.train(steps, self.optimizer, self.config.gradient_clip)
+        return loss / len(steps.graphs), hits / len(steps.graphs)
 
     def _validate(self, number: int) -> tuple[float | None, float | None]:
         if self.validation is None or self.validation_computation is None:

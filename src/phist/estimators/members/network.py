@@ -71,7 +71,6 @@ class Network(Member):
         training = BagTraining(
             trainers,
             lambda states: self._look(states, lesson),
-            before=_losses(lesson.known, lesson.examples.targets[lesson.parts.asked])[0] if lesson.known else None,
             run=self._run_name(lesson),
             checkpoint=lesson.checkpoint,
             first=self.first,

@@ -1,7 +1,6 @@
 """JSONL: one graph per line."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +23,23 @@ def read_jsonl(path: Path, reading: Reading) -> GraphSet:
     ``n_nodes`` (nodes are then 0 to n_nodes - 1) or ``nodes`` (their names, in order), ``label``, ``id``, and
     ``directed`` (``true``: rows are arcs; ``false``: rows are undirected edges, whatever is asked for).
     """
-    graphs = [_graph(content, f"{path}, line {number}") for number, content in _objects(path)]
+    with path.open("rb") as file:
+        graphs = [parse_line(line, f"{path}, line {number}") for number, line in enumerate(file, start=1) if line.strip()]
     if not graphs:
         raise GraphInputError(f"{path} is empty; {_EXAMPLE}")
     labels = [graph.label for graph in graphs]
     return pack_loose(graphs, reading, labels=None if all(label is None for label in labels) else labels)
 
 
-def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                content = json.loads(line.decode("utf-8-sig"))
-            except (ValueError, RecursionError) as error:
-                raise GraphInputError(f"{path}, line {number} is not JSON ({brief(error)}); {_EXAMPLE}") from error
-            if not isinstance(content, dict) or not isinstance(content.get("edges"), list):
-                raise GraphInputError(f"{path}, line {number} is not an object with a list of edges; {_EXAMPLE}")
-            yield number, content
+def parse_line(line: bytes, place: str) -> LooseGraph:
+    """The graph of one line, which messages call ``place``."""
+    try:
+        content = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise GraphInputError(f"{place} is not JSON ({brief(error)}); {_EXAMPLE}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("edges"), list):
+        raise GraphInputError(f"{place} is not an object with a list of edges; {_EXAMPLE}")
+    return _graph(content, place)
 
 
 def _graph(content: dict[str, Any], place: str) -> LooseGraph:

@@ -11,6 +11,7 @@ from phist.graphs.limits import CELL, check_growth, most_bytes
 from phist.graphs.packing import Reading
 
 Columns = dict[str, list[Any]]
+GRAPH_COLUMNS = ("n_nodes", "sources", "targets")  # of a table with one graph a row
 
 
 def check_names(path: Path, names: list[str], wanted: tuple[str, ...]) -> None:
@@ -39,6 +40,15 @@ def read_parquet(path: Path, wanted: tuple[str, ...], reading: Reading) -> tuple
     except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee, MemoryError included
         why = brief(str(error) or type(error).__name__)
         raise GraphInputError(f"{path} cannot be read as Parquet ({why}); write it again") from error
+
+
+def has_graph_rows(path: Path) -> bool:
+    """Whether a file has one graph a row; one that cannot be read has not, and whoever reads it says why."""
+    pa, parquet = (require(name, "tables", "reading Parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    try:
+        return set(GRAPH_COLUMNS) <= set(parquet.read_schema(path).names)
+    except (pa.ArrowException, OSError, ValueError):
+        return False
 
 
 def _text_columns(parquet: Any, path: Path) -> list[str]:

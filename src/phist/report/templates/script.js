@@ -134,6 +134,7 @@
     ["validation accuracy", percent(record.validation)],
     ["training accuracy", percent(record.training)],
     ["wall time", brief(record.seconds || 0) + " s"],
+    ["processor time", record.processor_seconds === undefined ? "not recorded" : brief(record.processor_seconds) + " s"],
     ["peak memory", record.memory ? brief(record.memory) + " MB" : "–"],
     ["configurations tried", record.tried || "–"],
     ...(record.notes || []).map((note) => ["note", note]),

@@ -1,4 +1,4 @@
-"""A course of training: graphs in the order they are taken, and the steps they are taken in."""
+"""Steps of training: graphs in the order they are taken, and the steps they are taken in."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,58 +12,58 @@ from phist.nn.sampling import Draws
 
 
 @dataclass(frozen=True)
-class Course:
+class Steps:
     """Steps of training, one after the other."""
 
-    steps: NDArray[np.int64]  # (steps + 1): where each begins and ends among the graphs
+    ptr: NDArray[np.int64]  # (steps + 1): where each begins and ends among the graphs
     rates: NDArray[np.float64]  # (steps): learning rates
     graphs: NDArray[np.int64]  # by their positions in a set
     draws: Draws
     targets: NDArray[np.int64]  # (graphs): their classes
     weights: NDArray[np.float64]  # (graphs): what each counts
 
-    def part(self, begin: int, end: int) -> "Course":
+    def part(self, begin: int, end: int) -> "Steps":
         """Some consecutive steps."""
-        first, last = int(self.steps[begin]), int(self.steps[end])
+        first, last = int(self.ptr[begin]), int(self.ptr[end])
         own = slice(first, last)
-        return Course(
-            self.steps[begin : end + 1] - first, self.rates[begin:end], self.graphs[own], self.draws.part(first, last),
+        return Steps(
+            self.ptr[begin : end + 1] - first, self.rates[begin:end], self.graphs[own], self.draws.part(first, last),
             self.targets[own], self.weights[own],
         )  # fmt: skip
 
-    def parts(self, costs: NDArray[np.int64], most: int) -> Iterator["Course"]:
+    def parts(self, costs: NDArray[np.int64], most: int) -> Iterator["Steps"]:
         """All steps, as many at a time as together cost less than ``most``, given the cost of each graph; at least one."""
-        until = np.concatenate([[0], np.cumsum(costs)])[self.steps]
+        until = np.concatenate([[0], np.cumsum(costs)])[self.ptr]
         begin = 0
         while begin < len(self.rates):
             end = max(begin + 1, int(np.searchsorted(until, until[begin] + most, side="right")) - 1)
             yield self.part(begin, end)
             begin = end
 
-    def without_idle_steps(self) -> "Course":
+    def without_idle_steps(self) -> "Steps":
         """Without the steps in which no graph counts: they have no loss to follow."""
-        sizes = np.diff(self.steps)
-        kept = np.maximum.reduceat(self.weights, self.steps[:-1]) > 0
+        sizes = np.diff(self.ptr)
+        kept = np.maximum.reduceat(self.weights, self.ptr[:-1]) > 0
         if kept.all():
             return self
         own = np.repeat(kept, sizes)
-        return Course(
+        return Steps(
             starts_of(sizes[kept]), self.rates[kept], self.graphs[own], self.draws.select(own), self.targets[own],
             self.weights[own],
         )  # fmt: skip
 
-    def shares_of_weights(self) -> NDArray[np.float32]:
+    def weight_fractions(self) -> NDArray[np.float32]:
         """What each graph counts for in its step."""
-        return shares_of(self.weights, self.steps)
+        return weight_fractions(self.weights, self.ptr)
 
 
-def shares_of(weights: NDArray[np.float64], steps: NDArray[np.int64]) -> NDArray[np.float32]:
+def weight_fractions(weights: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray[np.float32]:
     """The part of each weight in the sum of its step; zeros in a step in which all weights are zero."""
-    sizes, begins = np.diff(steps), steps[:-1]
+    sizes, begins = np.diff(ptr), ptr[:-1]
     scaled = _scale(weights, np.repeat(np.maximum.reduceat(weights, begins), sizes)).astype(np.float32)
     totals = np.add.reduceat(scaled, begins)
-    shares: NDArray[np.float32] = scaled / np.repeat(np.where(totals > 0, totals, np.float32(1)), sizes)
-    return shares
+    fractions: NDArray[np.float32] = scaled / np.repeat(np.where(totals > 0, totals, np.float32(1)), sizes)
+    return fractions
 
 
 def scale_weights(weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

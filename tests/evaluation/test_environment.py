@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from phist.evaluation import measure
-from phist.evaluation.measure import forget_peak_memory, limited_threads, peak_memory, versions
+from phist.evaluation import environment
+from phist.evaluation.environment import forget_peak_memory, limited_threads, peak_memory, versions
 
 
 def test_versions_name_what_computes():
@@ -20,7 +20,7 @@ def test_versions_name_what_computes():
 def test_a_processor_without_a_name_is_told_by_its_kind(monkeypatch):
     monkeypatch.setattr(Path, "read_text", lambda path: "processor : 0\nBogoMIPS : 50\n")
     monkeypatch.setattr(platform, "processor", lambda: "")
-    assert measure._processor() == platform.machine()
+    assert environment._processor() == platform.machine()
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def checkout(tmp_path, monkeypatch):
         person = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
         return subprocess.run(["git", *person, *words], cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip()
 
-    monkeypatch.setattr(measure, "SOURCES", tmp_path)
+    monkeypatch.setattr(environment, "SOURCES", tmp_path)
     (tmp_path / "__init__.py").write_text("")
     git("init", "--quiet")
     return git

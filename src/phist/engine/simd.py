@@ -15,32 +15,12 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import lower_builtin, models, register_model
 
-from phist import jit
-from phist.jit import Function
+from phist.engine.jit import FUSE, inner, intrinsic
 
 LANES = 16  # widths are padded with zeros to a multiple of this
-FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
 single = np.float32
-
-_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy"}
-
-
-def intrinsic(function: Callable[..., Any]) -> Any:
-    """An instruction of our own, from a function that types and generates it."""
-    return numba_intrinsic(function)
-
-
-def compiled(function: Function) -> Function:
-    """Compile a function of the engine that Python calls."""
-    return jit.compiled(function, **_OPTIONS)
-
-
-def inner(function: Function) -> Function:
-    """Compile a function that only compiled code calls."""
-    return jit.inner(function, **_OPTIONS)
 
 
 class VectorType(types.Type):
@@ -106,7 +86,7 @@ def splat(typing_context: Any, value: Any) -> Any:
 
 
 @intrinsic
-def spread(typing_context: Any, array: Any, offset: Any) -> Any:
+def broadcast(typing_context: Any, array: Any, offset: Any) -> Any:
     """``array[offset]`` sixteen times."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -167,17 +147,6 @@ def _define_operator(symbol: Any, instruction: str) -> None:
 
 for _symbol, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv")):
     _define_operator(_symbol, _instruction)
-
-
-@intrinsic
-def apart(typing_context: Any) -> Any:
-    """Called in a function: compile it once and call it, instead of putting it in place wherever it is called."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.function.attributes.add("noinline")
-        return context.get_dummy_value()
-
-    return types.void(), generate
 
 
 @intrinsic

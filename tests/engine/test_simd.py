@@ -7,8 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine import budget, share, statistics, vectors
-from phist.engine.vectors import LANES, elu, exp, half_sine, load, square_root, store, tanh
+from phist.engine import budget, simd, statistics, worker
+from phist.engine.simd import LANES, elu, exp, half_sine, load, square_root, store, tanh
 from phist.jit import code_cache
 
 FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3, "square_root": 4}
@@ -90,12 +90,12 @@ def test_what_is_not_a_number_stays_so(name):
 
 
 def test_digest_is_that_of_all_sources_of_the_engine_and_of_how_they_are_compiled():
-    folders = (Path(code_cache.__file__).parent, Path(vectors.__file__).parent)
+    folders = (Path(code_cache.__file__).parent, Path(simd.__file__).parent)
     sources = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
-    assert sha256(b"".join(sources)).hexdigest() == share.run_share._cache.digest
+    assert sha256(b"".join(sources)).hexdigest() == worker.run_worker._cache.digest
 
 
-@pytest.mark.parametrize("function", [budget.needs, share.run_share, statistics.settle])
+@pytest.mark.parametrize("function", [budget.needs, worker.run_worker, statistics.fill_standardizer])
 def test_compiled_code_is_out_of_date_when_a_source_changes(function, monkeypatch):
     codegen = function.targetctx.codegen()
     before = function._cache._index_key((), codegen)

@@ -10,8 +10,8 @@ import torch
 from engine_truth import SMALL, make_graphs, settled_network
 from scipy.sparse import csr_array
 
-from phist.engine.memory import make_memory, take_floats, take_integers
-from phist.engine.places import open_chunk
+from phist.engine.arena import make_arena, take_floats, take_integers
+from phist.engine.balls import open_chunk
 from phist.engine.plan import make_plan
 from phist.engine.recursion import QUAD
 from phist.nn.batch import Batch
@@ -20,25 +20,25 @@ ROOM = 4000
 
 
 @numba.njit
-def open_roots(plan, rows, draws, reach, most_places, memory):
-    roots, weights = take_integers(memory, len(rows)), take_floats(memory, len(rows))
+def open_roots(plan, rows, draws, reach, max_pairs, arena):
+    roots, weights = take_integers(arena, len(rows)), take_floats(arena, len(rows))
     for number in range(len(rows)):
-        memory.integers[roots + number] = rows[number]
-        memory.floats[weights + number] = draws[number]
-    return open_chunk(plan, 0, roots, weights, len(rows), reach, most_places, memory)
+        arena.integers[roots + number] = rows[number]
+        arena.floats[weights + number] = draws[number]
+    return open_chunk(plan, 0, roots, weights, len(rows), reach, max_pairs, arena)
 
 
-def opened(graphs, rows, reach, draws=None, most_places=1000):
+def opened(graphs, rows, reach, draws=None, max_pairs=1000):
     """A chunk of balls around some rows, its plan and the memory it lies in."""
     plan = make_plan(graphs, 0.8, reach, balls=True)._replace(by_balls=np.array([True]))
-    memory = make_memory([ROOM, ROOM, 1, len(plan.members)], np.zeros(4, np.int64))
+    arena = make_arena([ROOM, ROOM, 1, len(plan.multiplicity)], np.zeros(4, np.int64))
     draws = np.ones(len(rows), np.float32) if draws is None else np.array(draws, np.float32)
-    return open_roots(plan, np.array(rows), draws, reach, most_places, memory), plan, memory
+    return open_roots(plan, np.array(rows), draws, reach, max_pairs, arena), plan, arena
 
 
-def balls_of(chunk, memory):
-    starts = memory.integers[chunk.starts : chunk.starts + chunk.n_roots + 1]
-    rows = memory.integers[chunk.rows : chunk.rows + starts[-1]]
+def balls_of(chunk, arena):
+    starts = arena.integers[chunk.starts : chunk.starts + chunk.n_roots + 1]
+    rows = arena.integers[chunk.rows : chunk.rows + starts[-1]]
     return [rows[begin:end].tolist() for begin, end in pairwise(starts.tolist())]
 
 
@@ -50,11 +50,11 @@ def graph():
 
 @pytest.mark.parametrize("reach", [0, 1, 2, 4])
 def test_ball_has_the_rows_within_reach_nearest_first(graph, reach):
-    chunk, plan, memory = opened(graph, [0, 7, 19], reach)
+    chunk, plan, arena = opened(graph, [0, 7, 19], reach)
     rows = np.repeat(np.arange(20), np.diff(plan.row_indptr[:21]))
     own = nx.from_edgelist(zip(rows.tolist(), plan.row_indices.tolist(), strict=True))
     own.add_nodes_from(range(20))
-    for root, ball in zip([0, 7, 19], balls_of(chunk, memory), strict=True):
+    for root, ball in zip([0, 7, 19], balls_of(chunk, arena), strict=True):
         distances = nx.single_source_shortest_path_length(own, root, cutoff=reach)
         assert sorted(ball) == sorted(distances)
         assert [distances[row] for row in ball] == sorted(distances.values())
@@ -62,22 +62,22 @@ def test_ball_has_the_rows_within_reach_nearest_first(graph, reach):
 
 @pytest.mark.parametrize("reach", [1, 3])
 def test_places_within_every_hop_are_counted(graph, reach):
-    chunk, _, memory = opened(graph, [0, 7], reach)
-    hops = memory.integers[chunk.hops : chunk.hops + 2 * (reach + 1)].reshape(2, reach + 1)
+    chunk, _, arena = opened(graph, [0, 7], reach)
+    hops = arena.integers[chunk.hops : chunk.hops + 2 * (reach + 1)].reshape(2, reach + 1)
     for hop in range(reach + 1):
         smaller, _, own = opened(graph, [0, 7], hop)
         assert hops[:, hop].tolist() == [len(ball) for ball in balls_of(smaller, own)]
 
 
 def test_operator_between_places_is_that_of_the_graph_in_fours(graph):
-    chunk, plan, memory = opened(graph, [0, 7, 19], reach=2)
+    chunk, plan, arena = opened(graph, [0, 7, 19], reach=2)
     whole = csr_array((plan.row_values, plan.row_indices, plan.row_indptr), shape=(20, 20)).toarray()
-    indptr = memory.integers[chunk.indptr : chunk.indptr + chunk.n_places - chunk.n_below + 1]
-    indices = memory.integers[chunk.indices : chunk.indices + chunk.n_entries]
-    values = memory.floats[chunk.values : chunk.values + chunk.n_entries]
+    indptr = arena.integers[chunk.indptr : chunk.indptr + chunk.n_pairs - chunk.n_background + 1]
+    indices = arena.integers[chunk.indices : chunk.indices + chunk.n_entries]
+    values = arena.floats[chunk.values : chunk.values + chunk.n_entries]
     assert not (indptr % QUAD).any() and indptr[-1] == chunk.n_entries
     first = 0
-    for ball in balls_of(chunk, memory):
+    for ball in balls_of(chunk, arena):
         own = indptr[first : first + len(ball) + 1]
         entries = slice(own[0], own[-1])
         found = csr_array((values[entries], indices[entries], own - own[0]), shape=(len(ball), len(ball))).toarray()
@@ -86,26 +86,26 @@ def test_operator_between_places_is_that_of_the_graph_in_fours(graph):
 
 
 def test_every_row_counts_once_for_every_draw(graph):
-    chunk, _, memory = opened(graph, [3, 11], reach=2, draws=[2, 5])
-    shares = memory.floats[chunk.shares : chunk.shares + chunk.n_places]
-    members = memory.floats[chunk.members : chunk.members + chunk.n_places]
-    assert shares.min() >= 0
-    assert (shares * members).sum() == 20 * 7
+    chunk, _, arena = opened(graph, [3, 11], reach=2, draws=[2, 5])
+    draw_counts = arena.floats[chunk.draw_counts : chunk.draw_counts + chunk.n_pairs]
+    multiplicity = arena.floats[chunk.multiplicity : chunk.multiplicity + chunk.n_pairs]
+    assert draw_counts.min() >= 0
+    assert (draw_counts * multiplicity).sum() == 20 * 7
 
 
 def test_roots_are_taken_until_the_places_are_used_up():
     ring = make_graphs([30], [(node, (node + 1) % 30) for node in range(30)])
-    chunk, _, _ = opened(ring, list(range(30)), reach=2, most_places=60)
-    assert 1 < chunk.n_roots < 30 and chunk.n_places - chunk.n_below <= 60
+    chunk, _, _ = opened(ring, list(range(30)), reach=2, max_pairs=60)
+    assert 1 < chunk.n_roots < 30 and chunk.n_pairs - chunk.n_background <= 60
 
 
 def test_one_root_is_taken_however_little_memory_there_is(graph):
-    assert opened(graph, [4, 5], reach=20, most_places=1)[0].n_roots == 1
+    assert opened(graph, [4, 5], reach=20, max_pairs=1)[0].n_roots == 1
 
 
 def test_positions_are_left_clean(graph):
-    _, _, memory = opened(graph, [0, 7, 19], reach=3)
-    assert (memory.position == -1).all()
+    _, _, arena = opened(graph, [0, 7, 19], reach=3)
+    assert (arena.position == -1).all()
 
 
 def test_response_beyond_reach_is_that_to_no_impulse_at_all():

@@ -19,7 +19,7 @@ from engine_truth import (
     some_draws,
 )
 
-from phist.engine import function
+from phist.engine import fused_network
 from phist.engine.computation import Fused, Reference
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
@@ -130,7 +130,7 @@ def test_training_from_the_first_batch_on_follows_the_reference(graphs, threads)
         network, losses = computation.network.train(), []
         optimizer = torch.optim.SGD(network.parameters(), lr=0.05)
         for step in range(5):
-            losses.append(computation.learn(EVERYTHING, some_draws(graphs, seed=step), EVERYTHING % CLASSES, EVEN)[0])
+            losses.append(computation.loss_backward(EVERYTHING, some_draws(graphs, seed=step), EVERYTHING % CLASSES, EVEN)[0])
             optimizer.step()
         results.append((losses, network.state_dict()))
     (found, own), (expected, truth) = results
@@ -186,7 +186,7 @@ def test_second_way_back_of_a_graph_that_was_kept_is_an_error(graphs, network):
     computation = fused_computation(network, graphs)
     loss = computation.scores(EVERYTHING, some_draws(graphs)).square().sum()
     loss.backward(retain_graph=True)
-    with pytest.raises(RuntimeError, match="walked back before"):
+    with pytest.raises(RuntimeError, match="was run before"):
         loss.backward()
 
 
@@ -218,7 +218,7 @@ def test_step_leaves_the_gradients_that_the_reference_leaves(graphs, statistics)
     results = []
     for computation in (Reference(deepcopy(network), graphs), fused_computation(network, graphs)):
         computation.network.train()
-        loss, hits = computation.learn(EVERYTHING, draws, targets, weights)
+        loss, hits = computation.loss_backward(EVERYTHING, draws, targets, weights)
         results.append((loss, hits, {name: part.grad for name, part in computation.network.named_parameters()}))
     (loss, hits, expected), (found_loss, found_hits, found) = results
     largest = max(part.abs().max() for part in expected.values())
@@ -231,7 +231,7 @@ def test_step_leaves_the_gradients_that_the_reference_leaves(graphs, statistics)
 def test_step_and_tensors_agree(graphs, network, threads):
     draws, targets = some_draws(graphs), torch.from_numpy(EVERYTHING % CLASSES)
     by_step, by_tensors = (fused_computation(network, graphs, threads=threads) for _ in range(2))
-    loss, _ = by_step.learn(EVERYTHING, draws, targets.numpy(), EVEN)
+    loss, _ = by_step.loss_backward(EVERYTHING, draws, targets.numpy(), EVEN)
     expected = torch.nn.functional.cross_entropy(by_tensors.scores(EVERYTHING, draws), targets)
     expected.backward()
     assert loss == pytest.approx(expected.item(), rel=1e-5)
@@ -245,7 +245,7 @@ def test_gradients_of_a_step_replace_those_before(graphs, network):
     computation.network.eval()
     found = []
     for _ in range(2):
-        computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
+        computation.loss_backward(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
         found.append([part.grad.clone() for part in computation.network.parameters()])
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
 
@@ -255,7 +255,7 @@ def test_gradients_of_tensors_and_of_steps_do_not_get_in_each_others_way(graphs,
     computation.network.eval()
     by_tensors = gradients(computation.network, computation.scores(EVERYTHING, some_draws(graphs)).square().sum())
     before = [part.clone() for part in by_tensors]
-    computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
+    computation.loss_backward(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
     assert all(torch.equal(one, other) for one, other in zip(by_tensors, before, strict=True))
 
 
@@ -263,7 +263,7 @@ def test_only_the_proportion_of_weights_matters(graphs, network):
     weights, found = np.array([1.0, 0.5, 2.0, 0.25], np.float32), []
     for factor in (1, 8):
         computation = fused_computation(network, graphs)
-        loss, _ = computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, factor * weights)
+        loss, _ = computation.loss_backward(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, factor * weights)
         found.append([torch.tensor(loss), *(part.grad for part in computation.network.parameters())])
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
 
@@ -302,8 +302,8 @@ def test_frozen_parameters_get_no_gradient(graphs, network):
 def test_step_gives_its_memory_back(graphs, network):
     computation = fused_computation(network, graphs)
     for _ in range(3):
-        computation.learn(EVERYTHING, some_draws(graphs), EVERYTHING % 3, np.ones(4, np.float32))
-    assert len(computation.fused._memories) == 1
+        computation.loss_backward(EVERYTHING, some_draws(graphs), EVERYTHING % 3, np.ones(4, np.float32))
+    assert len(computation.fused._arenas) == 1
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------
@@ -313,12 +313,12 @@ def test_pass_without_gradients_gives_its_memory_back_at_once(graphs, network):
     computation = fused_computation(network, graphs)
     with torch.no_grad():
         computation.scores(EVERYTHING, some_draws(graphs))
-    assert len(computation.fused._memories) == 1
+    assert len(computation.fused._arenas) == 1
 
 
 def test_pass_without_gradients_asks_for_less_memory(graphs, network, monkeypatch):
-    asked, make_memory = [], function.make_memory
-    monkeypatch.setattr(function, "make_memory", lambda sizes, clock: asked.append(sizes[0]) or make_memory(sizes, clock))
+    asked, make_arena = [], fused_network.make_arena
+    monkeypatch.setattr(fused_network, "make_arena", lambda sizes, clock: asked.append(sizes[0]) or make_arena(sizes, clock))
     fused_computation(network, graphs).scores(EVERYTHING, some_draws(graphs))
     with torch.no_grad():
         fused_computation(network, graphs).scores(EVERYTHING, some_draws(graphs))
@@ -336,18 +336,18 @@ def test_time_is_kept_by_phase_once_asked_for(graphs, network):
 def test_memory_is_held_until_the_way_back(graphs, network):
     computation = fused_computation(network, graphs)
     loss = computation.scores(EVERYTHING, some_draws(graphs)).sum()
-    assert computation.fused._memories == []
+    assert computation.fused._arenas == []
     loss.backward()
-    assert len(computation.fused._memories) == 1
+    assert len(computation.fused._arenas) == 1
 
 
 def test_memory_is_used_again(graphs, network):
     computation = fused_computation(network, graphs)
     with torch.no_grad():
         computation.scores(EVERYTHING, draw_all(graphs.node_counts()))
-        ((first,),) = computation.fused._memories
+        ((first,),) = computation.fused._arenas
         computation.scores(EVERYTHING, some_draws(graphs))
-    ((second,),) = computation.fused._memories
+    ((second,),) = computation.fused._arenas
     assert first is second
 
 
@@ -356,7 +356,7 @@ def test_two_passes_at_a_time_have_memories_of_their_own(graphs, network):
     losses = [computation.scores(EVERYTHING, some_draws(graphs)).sum() for _ in range(2)]
     for loss in losses:
         loss.backward()
-    (one,), (other,) = computation.fused._memories
+    (one,), (other,) = computation.fused._arenas
     assert one.floats is not other.floats
 
 
@@ -367,18 +367,18 @@ def test_error_in_a_thread_comes_through_and_the_next_pass_is_right(graphs, netw
     with torch.no_grad():
         expected = computation.scores(EVERYTHING, draws)
         with monkeypatch.context() as patch:
-            patch.setattr(function, "run_share", failing(function.run_share, bad))
+            patch.setattr(fused_network, "run_worker", failing(fused_network.run_worker, bad))
             with pytest.raises(MemoryError):
                 computation.scores(EVERYTHING, draws)
         assert torch.equal(computation.scores(EVERYTHING, draws), expected)
 
 
-def failing(run_share, bad):
+def failing(run_worker, bad):
     """The pass of one of two threads ends in an error."""
 
     def call(number, *arguments):
         if number == bad:
             raise MemoryError
-        run_share(number, *arguments)
+        run_worker(number, *arguments)
 
     return call

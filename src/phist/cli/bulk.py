@@ -1,0 +1,101 @@
+"""What `phist embed` and `phist predict` do with a stream of graphs: options, and the run that they share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phist.cli.options import direction_of, use_engine, use_threads
+from phist.cli.output import is_standard_output
+from phist.cli.output_checks import check_folder_place
+from phist.cli.screen import console
+from phist.errors import ConfigError, OutputError
+from phist.progress import waiting
+
+if TYPE_CHECKING:
+    from phist.scale.answers import Answers
+    from phist.scale.bulk import Summary
+
+_PANEL = "Streams: folders and patterns of files, into a folder of Parquet files"
+
+Stream = Annotated[
+    bool,
+    typer.Option("--stream", help="Stream a single file or dataset too; folders and patterns always are.", rich_help_panel=_PANEL),
+]
+Shard = Annotated[
+    str | None, typer.Option(metavar="i/n", help="The i-th of n equal shares, all into the same --out.", rich_help_panel=_PANEL)
+]
+OnError = Annotated[
+    str,
+    typer.Option(
+        metavar="stop|skip", help="A bad row ends the run, or is set aside and listed in _skipped.jsonl.", rich_help_panel=_PANEL
+    ),
+]
+PartRows = Annotated[int, typer.Option(min=1, help="Rows of the input for each file of the output.", rich_help_panel=_PANEL)]
+BatchRows = Annotated[
+    int, typer.Option(min=1, help="Rows in memory together, fewer where graphs are large.", rich_help_panel=_PANEL)
+]
+PART_ROWS, BATCH_ROWS = 1 << 15, 1 << 12  # phist.scale.reading.Limits, which would bring NumPy with it
+
+
+def is_bulk(data: str, asked: bool, shard: str | None) -> bool:
+    """Whether graphs are streamed: they are many files, or it was asked for."""
+    if asked or shard is not None:
+        return True
+    from phist.scale.sources import is_stream
+
+    return is_stream(data)
+
+
+def run_stream(
+    verb: str,
+    model: Path,
+    data: str,
+    out: Path | None,
+    *,
+    exact: bool,
+    engine: str | None,
+    threads: int | None,
+    reading: dict[str, Any],
+    shard: str | None,
+    on_error: str,
+    part_rows: int,
+    batch_rows: int,
+) -> None:
+    """Ask a model about a stream, and say on standard error what was done."""
+    if out is None or is_standard_output(out):
+        raise OutputError("a stream is written to a folder of Parquet files; name it with --out")
+    check_folder_place(out)
+    with waiting("loading PyTorch and the model"):
+        from phist.graphs.packing import Reading
+        from phist.scale.answers import Embeddings, Predictions
+        from phist.scale.bulk import run_bulk
+        from phist.scale.parts import Shard as ShardOf
+        from phist.scale.reading import Limits
+
+        use_threads(threads)
+        answers: Answers = (Embeddings if verb == "embed" else Predictions)(model)
+    if exact:
+        answers.model.inference = "exact"
+    use_engine(answers.model, engine)
+    how = Reading(**{**reading, "directed": direction_of(answers.model, reading["directed"])})
+    limits, part = Limits(part_rows, batch_rows), ShardOf.parse(shard)
+    summary = run_bulk(answers, data, out, reading=how, shard=part, on_error=on_error, limits=limits)  # type: ignore[arg-type]
+    _tell(out, summary)
+
+
+def refuse_in_streams(**given: object) -> None:
+    """Raise where an option was given that concerns graphs read at once."""
+    odd = next((name for name, value in given.items() if value), None)
+    if odd is not None:
+        raise ConfigError(f"--{odd.replace('_', '-')} is for graphs that are read at once, and these are streamed; leave it out")
+
+
+def _tell(out: Path, summary: "Summary") -> None:
+    screen = console(to_program=True)
+    rate = summary.graphs / max(summary.seconds, 1e-9)
+    screen.print(f"Wrote {out}: {summary.rows:,} graphs, {summary.graphs:,} of them now, {rate:,.0f} a second")
+    if summary.skipped:
+        screen.print(f"note: what was set aside is listed in {out / '_skipped.jsonl'}, {summary.skipped:,} entries")
+    if summary.labelled:
+        screen.print(f"accuracy {100 * summary.right / summary.labelled:.1f} % of {summary.labelled:,} labelled graphs")

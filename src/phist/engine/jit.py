@@ -1,0 +1,40 @@
+"""How functions of the engine are compiled: by `phist.jit`, with the liberties that the engine's arithmetic allows."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic as numba_intrinsic
+
+from phist import jit
+from phist.jit import Function
+
+FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
+
+_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy"}
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """An instruction of our own, from a function that types and generates it."""
+    return numba_intrinsic(function)
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function of the engine that Python calls."""
+    return jit.compiled(function, **_OPTIONS)
+
+
+def inner(function: Function) -> Function:
+    """Compile a function that only compiled code calls."""
+    return jit.inner(function, **_OPTIONS)
+
+
+@intrinsic
+def never_inline(typing_context: Any) -> Any:
+    """Called in a function: compile it once and call it, instead of putting its code wherever it is called."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), generate

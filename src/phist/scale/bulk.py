@@ -1,0 +1,143 @@
+"""Bulk runs: a model asked about every graph of a stream, into a folder of Parquet files, killed and resumed at will."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from phist.errors import DivergenceError, GraphInputError, check_choice
+from phist.extras import require
+from phist.graphs.packing import DEFAULT_READING, Reading
+from phist.scale.answers import Answers
+from phist.scale.parts import Fault, Note, OutputFolder, PartWriter, Shard, writing_part
+from phist.scale.progress import BulkProgress
+from phist.scale.reading import Damage, Limits, Piece, read_pieces
+from phist.scale.rows import Parsed, Rows
+from phist.scale.sources import Source, find_sources
+
+OnError = Literal["stop", "skip"]
+Refuse = Callable[[int, int | None, str], None]  # a row, how many, and why
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a bulk run did, and what its folder holds by now."""
+
+    graphs: int  # answered in this run
+    seconds: float
+    rows: int  # in the folder, those of other shards and earlier runs included
+    labelled: int
+    right: int
+    skipped: int  # entries of the list
+
+
+def run_bulk(
+    answers: Answers,
+    data: str,
+    out: str | Path,
+    *,
+    reading: Reading = DEFAULT_READING,
+    shard: Shard = Shard(),  # noqa: B008  # frozen
+    on_error: OnError = "stop",
+    limits: Limits = Limits(),  # noqa: B008  # frozen
+    progress: bool | None = None,
+) -> Summary:
+    """Ask about every graph of a stream.
+
+    A part of the output holds the answers about a fixed stretch of rows of one source, and is put in place when it is
+    complete. Called again after a kill, a run does the parts that are not there.
+
+    Args:
+        answers: the model and the question.
+        data: a folder or a pattern, a file, or a dataset's name; see `find_sources`.
+        out: the folder to write.
+        on_error: what becomes of rows that cannot be read or computed: the first one is an error that names file and row, or
+            all are set aside, and listed in ``_skipped.jsonl``.
+        progress: whether to show a bar; ``None`` shows it on a terminal.
+    """
+    check_choice("on_error", on_error, ("stop", "skip"))
+    origin, sources = find_sources(data)
+    run = {**answers.facts(), "data": origin, "part_rows": limits.part_rows, "inference": answers.model.inference}
+    run |= {"directed": reading.directed, "self_loops": reading.self_loops, "weights": reading.weights, "empty": reading.empty}
+    folder = OutputFolder(Path(out), run)
+    with BulkProgress(answers.verb, [source.stamp()[0] for source in sources], progress) as bar:
+        work = _BulkRun(answers, folder, reading, shard, on_error, limits, bar)
+        for source in sources:
+            if not folder.is_complete(source):
+                work.answer(source)
+            bar.next_source()
+    skipped, notes = folder.write_skipped(), list(folder.notes())
+    rows, labelled, right = (sum(getattr(note, name) for note in notes) for name in ("rows", "labelled", "right"))
+    return Summary(bar.graphs, bar.seconds, rows, labelled, right, skipped)
+
+
+@dataclass(frozen=True)
+class _BulkRun:
+    answers: Answers
+    folder: OutputFolder
+    reading: Reading
+    shard: Shard
+    on_error: OnError
+    limits: Limits
+    bar: BulkProgress
+
+    def answer(self, source: Source) -> None:
+        """Write the parts of a source that are this shard's and not there yet."""
+        wants = cache(lambda part: self.shard.owns(source, part) and self.folder.note_of(source, part) is None)
+        for part, pieces in groupby(read_pieces(source, self.reading, self.limits, wants), key=lambda piece: piece.part):
+            note = Note(source.name, list(source.stamp()))
+            with writing_part(self.folder.place_of(source, part), note, self.answers.facts()) as writer:
+                for piece in pieces:
+                    self._answer_piece(source, piece, writer)
+                if writer.is_blank:
+                    writer.write(self._table(source.name, 0, None))
+
+    def _answer_piece(self, source: Source, piece: Piece, writer: PartWriter) -> None:
+        def refuse(row: int, rows: int | None, reason: str) -> None:
+            fault = Fault(source.name, piece.begin + row, reason, rows)
+            if self.on_error == "stop":
+                place = f"{source.path}" if rows is None else f"{source.path}, row {fault.row}"
+                raise GraphInputError(f"{place}: {reason.removesuffix('.')}; or set such rows aside with --on-error skip")
+            writer.add_fault(fault)
+
+        if isinstance(piece.rows, Damage):
+            refuse(0, piece.rows.count, piece.rows.reason)
+        else:
+            for begin, parsed, columns in salvage(piece.rows, self._ask, refuse):
+                table = self._table(source.name, piece.begin + begin, parsed, columns)
+                writer.write(table)
+                writer.count_right(parsed.labels, columns.get("predicted"))
+        writer.note.last = piece.ends
+        self.bar.show(piece.done, 0 if isinstance(piece.rows, Damage) else len(piece.rows))
+
+    def _ask(self, rows: Rows) -> tuple[Parsed, dict[str, Any]]:
+        parsed = rows.parse(self.reading)
+        return parsed, self.answers.columns(parsed.graphs) if len(parsed.graphs) else self.answers.no_columns()
+
+    def _table(self, name: str, begin: int, parsed: Parsed | None, columns: dict[str, Any] | None = None) -> Any:
+        pa = require("pyarrow", "tables", "writing Parquet")
+        rows = np.empty(0, np.int64) if parsed is None else begin + parsed.positions
+        table = {"file": pa.array([name] * len(rows), pa.string()), "row": pa.array(rows)}
+        table["id"] = pa.array([], pa.string()) if parsed is None else parsed.ids
+        if parsed is not None and parsed.labels is not None:
+            table["label"] = parsed.labels
+        return pa.table(table | (self.answers.no_columns() if columns is None else columns))
+
+
+def salvage(
+    rows: Rows, ask: Callable[[Rows], tuple[Parsed, dict[str, Any]]], refuse: Refuse, begin: int = 0
+) -> Iterator[tuple[int, Parsed, dict[str, Any]]]:
+    """Ask about all rows at once; where that fails about halves of them, down to the single row that is at fault."""
+    try:
+        yield begin, *ask(rows)
+    except (GraphInputError, DivergenceError) as error:
+        if len(rows) == 1:
+            refuse(begin, 1, str(error))
+            return
+        middle = len(rows) // 2
+        yield from salvage(rows.part(0, middle), ask, refuse, begin)
+        yield from salvage(rows.part(middle, len(rows)), ask, refuse, begin + middle)

@@ -1,0 +1,191 @@
+"""Reading sources in pieces: consecutive rows that are in memory together, none of which belongs to two parts of the output."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from phist.checks import whole_number
+from phist.errors import GraphInputError, PhistError, brief
+from phist.extras import require
+from phist.graphs.datasets import load_graphs
+from phist.graphs.formats.graph_rows import NEEDED, OPTIONAL
+from phist.graphs.graphset import GraphSet
+from phist.graphs.packing import Reading
+from phist.scale.rows import LineRows, Rows, SetRows, TableRows
+from phist.scale.sources import Source
+
+ARCS_PER_ROW = 512  # for which room is made: a piece of large graphs has fewer rows
+_BYTES_PER_ROW = 8192  # likewise, of a file
+Wants = Callable[[int], bool]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is in memory at a time.
+
+    Args:
+        part_rows: rows of the input whose results make one file of the output.
+        batch_rows: rows that are read and computed together, fewer where graphs are large.
+    """
+
+    part_rows: int = 1 << 15  # seconds to minutes of work, which is what a kill costs
+    batch_rows: int = 1 << 12  # less is slower: every batch is planned by itself
+
+    def __post_init__(self) -> None:
+        for name in ("part_rows", "batch_rows"):
+            whole_number(name, getattr(self, name), least=1, most=1 << 31)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Rows that cannot be read, and why; ``count`` is ``None`` where nobody knows how many there are."""
+
+    count: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one part.
+
+    Attributes:
+        part: its number within the source.
+        begin: number of the first row in the source.
+        done: the fraction of the source that is read with it.
+        ends: whether the source has no row after it.
+    """
+
+    part: int
+    begin: int
+    rows: Rows | Damage
+    done: float
+    ends: bool
+
+
+def read_pieces(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[Piece]:
+    """The rows of the parts that are wanted, in order."""
+    readers = {"graph rows": _table_rows, "lines": _line_rows, "graph set": _saved_set, "whole": _whole_set}
+    for begin, rows, done in readers[source.kind](source, reading, limits, wants):
+        if isinstance(rows, Damage):
+            yield from _damaged_pieces(begin, rows, limits, wants, done)
+            continue
+        for first, last in _cuts(rows, begin, limits):
+            part = (begin + first) // limits.part_rows
+            if wants(part):
+                yield Piece(part, begin + first, rows.part(first, last), done, done >= 1 and last == len(rows))
+
+
+def _cuts(rows: Rows, begin: int, limits: Limits) -> Iterator[tuple[int, int]]:
+    """Where to cut rows so that none crosses a part, and few arcs are in memory together; a single row may have many."""
+    until = np.cumsum(rows.costs())
+    first = 0
+    while first < len(rows):
+        before = until[first - 1] if first else 0
+        fitting = int(np.searchsorted(until, before + ARCS_PER_ROW * limits.batch_rows, side="right"))
+        in_part = limits.part_rows - (begin + first) % limits.part_rows
+        last = min(max(fitting, first + 1), first + limits.batch_rows, first + in_part, len(rows))
+        yield first, last
+        first = last
+
+
+def _damaged_pieces(begin: int, damage: Damage, limits: Limits, wants: Wants, done: float) -> Iterator[Piece]:
+    first, end = begin, begin + (damage.count or 1)
+    while first < end:
+        part = first // limits.part_rows
+        last = min(end, (part + 1) * limits.part_rows)
+        if wants(part):
+            yield Piece(part, first, Damage(damage.count and last - first, damage.reason), done, done >= 1 and last == end)
+        first = last
+
+
+def _wanted(begin: int, end: int, limits: Limits, wants: Wants) -> bool:
+    return any(wants(part) for part in range(begin // limits.part_rows, (max(begin, end - 1)) // limits.part_rows + 1))
+
+
+def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+    """Parquet, a row group at a time: one that is torn does not cost the others."""
+    parquet = require("pyarrow.parquet", "tables", "reading Parquet")
+    try:
+        file = parquet.ParquetFile(source.path, memory_map=True, buffer_size=1 << 20)
+    except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee
+        yield 0, Damage(None, f"it cannot be read as Parquet ({_why(error)}); write it again"), 1.0
+        return
+    with file:
+        total, begin = max(1, file.metadata.num_rows), 0
+        for number in range(file.metadata.num_row_groups):
+            group = file.metadata.row_group(number)
+            end = begin + group.num_rows
+            if _wanted(begin, end, limits, wants):
+                yield from _row_group(file, number, begin, group, limits, total)
+            begin = end
+
+
+def _row_group(
+    file: Any, number: int, begin: int, group: Any, limits: Limits, total: int
+) -> Iterator[tuple[int, Rows | Damage, float]]:
+    columns = [name for name in (*NEEDED, *OPTIONAL) if name in file.schema_arrow.names]
+    row_bytes = max(1, group.total_byte_size // max(1, group.num_rows))
+    at_once = max(1, min(limits.batch_rows, _BYTES_PER_ROW * limits.batch_rows // row_bytes))
+    row = begin
+    try:
+        for batch in file.iter_batches(at_once, row_groups=[number], columns=columns):
+            yield row, TableRows(batch, row), (row + batch.num_rows) / total
+            row += batch.num_rows
+    except PhistError:
+        raise
+    except Exception as error:  # as above
+        end = begin + group.num_rows
+        yield row, Damage(end - row, f"rows {row} to {end - 1} cannot be read ({_why(error)}); write the file again"), end / total
+
+
+def _line_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+    total = max(1, source.path.stat().st_size)
+    lines: list[bytes] = []
+    begin = read = size = 0
+    with source.path.open("rb") as file:
+        for row, line in enumerate(file):
+            read += len(line)
+            if wants(row // limits.part_rows):
+                begin = row if not lines else begin
+                lines.append(line)
+                size += len(line)
+            ends_part = (row + 1) % limits.part_rows == 0
+            if lines and (ends_part or len(lines) == limits.batch_rows or size > _BYTES_PER_ROW * limits.batch_rows):
+                yield begin, LineRows(lines, begin, source.path), read / total
+                lines, size = [], 0
+    if lines:
+        yield begin, LineRows(lines, begin, source.path), 1.0
+
+
+def _saved_set(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+    try:
+        graphs = GraphSet.open(source.path)
+    except PhistError as error:
+        yield 0, Damage(None, str(error)), 1.0
+        return
+    yield from _slices(graphs, limits, wants)
+
+
+def _whole_set(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+    try:
+        graphs = load_graphs(
+            str(source.path), directed=reading.directed, self_loops=reading.self_loops, weights=reading.weights,
+            empty=reading.empty or "error", max_bytes=reading.max_bytes,
+        )  # fmt: skip
+    except GraphInputError as error:
+        yield 0, Damage(None, str(error)), 1.0
+        return
+    yield from _slices(graphs, limits, wants)
+
+
+def _slices(graphs: GraphSet, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+    for begin in range(0, len(graphs), limits.batch_rows):
+        end = min(begin + limits.batch_rows, len(graphs))
+        if _wanted(begin, end, limits, wants):
+            yield begin, SetRows(graphs[begin:end]), end / len(graphs)
+
+
+def _why(error: Exception) -> str:
+    return brief(str(error) or type(error).__name__)
