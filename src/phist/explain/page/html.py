@@ -17,7 +17,10 @@ from phist.report.payload import embed
 from phist.report.svg import words
 
 MOST_BYTES = 12 << 20  # of a page: more is slow to open, and to send to somebody
-SCRIPTS = ("unpack", "operator", "network", "ensemble", "canvas", "state", "map", "graph", "why", "tables", "page")
+SCRIPTS = (
+    "unpack", "operator", "network", "ensemble", "canvas", "state", "map", "map_input", "graph", "graph_input", "verdict", "why",
+    "tables", "page",
+)  # fmt: skip
 
 
 def make_page(

@@ -52,6 +52,16 @@ function diverging(value, largest) {
   return mix(theme.card, value >= 0 ? theme.accent : theme.warm, share);
 }
 
+// Ink or paper, whichever can be read on a colour "rgb(…)" or "#…".
+function readableOn(colour) {
+  const light = (text) => {
+    const parts = text[0] === "#" ? [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)) : text.match(/\d+/g).map(Number);
+    return 0.299 * parts[0] + 0.587 * parts[1] + 0.114 * parts[2];
+  };
+  const [own, ink, paper] = [colour, theme.ink, theme.paper].map(light);
+  return Math.abs(own - ink) > Math.abs(own - paper) ? theme.ink : theme.paper;
+}
+
 const largestOf = (values) => values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
 const signed = (value) => (Number.isFinite(value) ? `${value > 0 ? "+" : ""}${value.toPrecision(3)}` : "not computed");
@@ -68,7 +78,7 @@ function disc(context, x, y, radius, fill, stroke = null, width = 1) {
 }
 
 // A whole graph in a small square.
-function thumbnail(context, graph, left, top, size, colour, root = -1) {
+function thumbnail(context, graph, left, top, size, colour, { hollow = false, root = -1 } = {}) {
   const at = (node) => [left + graph.x[node] * size, top + graph.y[node] * size];
   context.strokeStyle = theme.soft;
   context.lineWidth = 0.8;
@@ -79,6 +89,6 @@ function thumbnail(context, graph, left, top, size, colour, root = -1) {
   }
   context.stroke();
   const radius = Math.max(0.8, Math.min(3, size / (2 * Math.sqrt(graph.n) + 12)));
-  for (let node = 0; node < graph.n; node++) disc(context, ...at(node), radius, colour);
+  for (let node = 0; node < graph.n; node++) disc(context, ...at(node), radius, hollow ? theme.paper : colour, colour, 1);
   if (root >= 0) disc(context, ...at(root), radius + 2, null, theme.bad, 2);
 }

@@ -2,6 +2,7 @@
 
 const COLOURINGS = { share: "share in the logit", vote: "root vote", effect: "effect of deletion", response: "response to the root" };
 const PADDING = 26;
+const NAMED = 60; // the most nodes that have their numbers written
 let drag = null; // { from: node, to: place } while an edge is drawn
 
 function placesIn(graph, width, height) {
@@ -17,8 +18,10 @@ function drawGraph() {
   const at = placesIn(graph, width, height);
   const hops = hopsFrom(operatorOf(graph, "laplacian", 1), state.root);
   const dim = (node) => (hops[node] <= state.hops ? 1 : 0.22);
+  const radius = Math.max(3.5, Math.min(12, width / Math.sqrt(graph.n) / 9));
   drawEdges(context, graph, at, dim);
-  drawNodes(context, graph, at, dim, Math.max(3.5, Math.min(11, (width / Math.sqrt(graph.n)) / 11)));
+  drawFront(context, graph, at, hops, radius);
+  drawNodes(context, graph, at, dim, radius);
   if (drag) {
     context.strokeStyle = theme.accent;
     context.setLineDash([5, 4]);
@@ -59,182 +62,45 @@ function arrowHead(context, [x0, y0], [x1, y1]) {
   context.fill();
 }
 
+// The nodes that the impulse has just reached, while it spreads.
+function drawFront(context, graph, at, hops, radius) {
+  if (state.hops >= hopLimit()) return;
+  for (let node = 0; node < graph.n; node++) {
+    if (hops[node] === state.hops) disc(context, ...at(node), radius + 6, mix(theme.paper, theme.accent, 0.3));
+  }
+}
+
 function drawNodes(context, graph, at, dim, radius) {
   const values = nodeValues(state.colouring) || [];
   const largest = largestOf(values);
+  const inside = radius >= 8;
+  context.font = `${inside ? 10.5 : 11}px sans-serif`;
+  context.textAlign = inside ? "center" : "left";
   for (let node = 0; node < graph.n; node++) {
+    const [[x, y], fill] = [at(node), diverging(values[node], largest)];
     context.globalAlpha = dim(node);
-    disc(context, ...at(node), radius, diverging(values[node], largest), theme.ink, 1.1);
+    disc(context, x, y, radius, theme.paper);
+    disc(context, x, y, radius, fill, theme.ink, 1.1);
+    if (graph.n <= NAMED) {
+      context.fillStyle = inside ? readableOn(fill) : theme.soft;
+      context.fillText(nodeName(graph, node), ...(inside ? [x, y + 3.8] : [x + radius + 1, y - radius]));
+    }
   }
   context.globalAlpha = 1;
+  context.textAlign = "left";
   disc(context, ...at(state.root), radius + 3.5, null, theme.ink, 2.4);
-  if (graph.n > 60) return;
-  context.font = "11px sans-serif";
-  context.fillStyle = theme.soft;
-  context.strokeStyle = theme.paper; // keeps a name apart from the edge it lies on
-  context.lineWidth = 3;
-  for (let node = 0; node < graph.n; node++) {
-    const [x, y] = at(node);
-    for (const write of ["strokeText", "fillText"]) context[write](nodeName(graph, node), x + radius + 1, y - radius);
-  }
 }
 
 const nodeName = (graph, node) => String(graph.numbers ? graph.numbers[node] : node);
 
-function drawBars() {
-  const [found, whole] = [shownPrediction(), probabilitiesOf(state.graph)];
-  const edited = state.edits.length > 0;
-  const before = content.map.said ? rowOf(content.map.said, state.graph) : null;
-  byId("bars").replaceChildren(...content.classes.map((name, number) => {
-    const value = edited ? found.probabilities[number] : whole[number];
-    const track = make("div", { class: "track" }, make("div", { class: "fill", style: { width: percent(value).replace(" ", ""), background: classColour(number) } }));
-    if (found) {
-      const draws = found.draws.map((row) => row[number]);
-      const [low, high] = [Math.min(...draws), Math.max(...draws)];
-      track.append(make("div", { class: "spread", style: { left: `${100 * low}%`, width: `${100 * (high - low)}%` } }));
-    }
-    if (edited) track.append(make("div", { class: "said", style: { left: `${100 * before[number]}%` } }));
-    const text = edited ? `${percent(value)} (was ${percent(before[number])})` : percent(value);
-    return make("div", { class: "bar", "data-value": value }, make("span", { class: "name", title: name }, name), track, make("span", { class: "number" }, text));
-  }));
-}
-
-function sayGraph() {
-  const graph = shownGraph();
-  const label = labelOf(state.graph);
-  const truth = label >= 0 ? `, labelled ${content.classes[label]}${isWrong(state.graph) ? " (a mistake)" : ""}` : "";
-  byId("graph-title").textContent = `Graph ${content.map.ids[state.graph]}: predicted ${content.classes[predictedOf(state.graph)]}${truth}`;
-  const lines = [];
-  if (!graph.n) lines.push("This graph is too large for the page and is not drawn.");
-  if (graph.numbers) lines.push(`The ${graph.n} nodes around the strongest one of ${content.map.nodes[state.graph]}.`);
-  if (!content.details.graphs.includes(state.graph)) lines.push("Not explained in full: name it with --graph to have the effects of its nodes and edges.");
-  if (state.edits.length) lines.push(`${state.edits.length} ${state.edits.length === 1 ? "edge" : "edges"} edited. ${recomputed()}`);
-  else if (shownPrediction()) lines.push("Bars are the whole model; the dark line is the spread of its networks over draws of roots.");
-  if (graph.n) lines.push(`Root: node ${nodeName(graph, state.root)}.`);
-  byId("graph-note").textContent = lines.join(" ");
-}
-
-// What an edit is computed by.
-function recomputed() {
-  const { model } = content;
-  const count = `${model.networks.length} ${model.networks.length === 1 ? "network" : "networks"}`;
-  if (model.whole) return `The whole model is computed here (${count}).`;
-  const rest = model.leftOut ? ` and ${model.leftOut} more networks` : "";
-  return `Computed here: ${count} under linear heads, which weigh ${percent(model.covered)} in the prediction; other members${rest} are not.`;
-}
-
-function drawGraphControls() {
-  byId("target").selectedIndex = state.target;
-  const [slider, most] = [byId("hops"), isDrawn(state.graph) ? hopLimit() : 1];
-  slider.max = most;
-  slider.value = Math.min(state.hops, most);
-  byId("hops-value").textContent = `${slider.value} of ${most}`;
-  byId("edit").disabled = !canCompute(state.graph) || !content.agrees;
-  byId("edit").setAttribute("aria-pressed", String(state.editing));
-  byId("edit-bar").hidden = !state.editing;
-  byId("graph-canvas").classList.toggle("editing", state.editing);
-  for (const id of ["undo", "reset"]) byId(id).disabled = !state.edits.length;
-  for (const id of ["edit-from", "edit-to"]) byId(id).max = Math.max(0, content.drawings.nodes[state.graph] - 1);
-}
-
 function drawGraphKey() {
+  const values = nodeValues(state.colouring);
+  const largest = values ? largestOf(values) : 0;
+  const shade = `linear-gradient(90deg, ${theme.warm}, ${theme.card}, ${theme.accent})`;
+  const scale = [make("span", { class: "ends" }, signed(-largest)), make("i", { class: "scale", style: { background: shade } }), make("span", { class: "ends" }, signed(largest))];
+  const meaning = state.colouring === "response" ? "response in the channel" : `against and for ${content.classes[state.target]}`;
   byId("graph-key").replaceChildren(
-    make("span", {}, make("i", { style: { background: theme.accent } }), "speaks for the class"),
-    make("span", {}, make("i", { style: { background: theme.warm } }), "against it"),
-    make("span", {}, `Width of an edge: the ${content.details.byShares ? "logit" : "probability"} less that without it`),
+    largest ? make("span", {}, ...scale, ` ${meaning}`) : make("span", {}, "Nodes: nothing to show"),
+    make("span", {}, make("i", { class: "stroke" }), `wide edge: large change of the ${content.details.byShares ? "logit" : "probability"} without it`),
   );
-}
-
-function nearestNode(place, most = 18) {
-  const box = byId("graph-canvas").getBoundingClientRect();
-  const graph = shownGraph();
-  const at = placesIn(graph, box.width, box.height);
-  let [best, least] = [-1, most];
-  for (let node = 0; node < graph.n; node++) {
-    const distance = Math.hypot(at(node)[0] - place[0], at(node)[1] - place[1]);
-    if (distance < least) [best, least] = [node, distance];
-  }
-  return best;
-}
-
-function nearestEdge([x, y]) {
-  const box = byId("graph-canvas").getBoundingClientRect();
-  const graph = shownGraph();
-  const at = placesIn(graph, box.width, box.height);
-  let [best, least] = [-1, 9];
-  for (let edge = 0; edge < graph.sources.length; edge++) {
-    const [[x0, y0], [x1, y1]] = [at(graph.sources[edge]), at(graph.targets[edge])];
-    const along = ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / ((x1 - x0) ** 2 + (y1 - y0) ** 2 || 1);
-    const share = Math.max(0, Math.min(1, along));
-    const distance = Math.hypot(x0 + share * (x1 - x0) - x, y0 + share * (y1 - y0) - y);
-    if (distance < least) [best, least] = [edge, distance];
-  }
-  return best < 0 ? null : [graph.sources[best], graph.targets[best]];
-}
-
-const toggleEdge = (ends) => change({ edits: [...state.edits, ends] });
-
-// The nearest node in the direction of an arrow key.
-function nodeTowards([right, down]) {
-  const graph = shownGraph();
-  let [best, least] = [state.root, Infinity];
-  for (let node = 0; node < graph.n; node++) {
-    const [x, y] = [graph.x[node] - graph.x[state.root], graph.y[node] - graph.y[state.root]];
-    const ahead = x * right + y * down;
-    const cost = Math.hypot(x, y) + 2 * Math.abs(x * down - y * right);
-    if (ahead > 1e-6 && cost < least) [best, least] = [node, cost];
-  }
-  return best;
-}
-
-function listenToGraphCanvas() {
-  const canvas = byId("graph-canvas");
-  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  canvas.addEventListener("pointermove", (event) => {
-    const node = nearestNode(placeOf(event, canvas));
-    if (drag) { drag.to = placeOf(event, canvas); drawGraph(); }
-    else if (node >= 0 && node !== state.root) change({ root: node });
-  });
-  canvas.addEventListener("pointerdown", (event) => {
-    const place = placeOf(event, canvas);
-    const node = nearestNode(place);
-    if (node >= 0) change({ root: node });
-    if (!state.editing) return;
-    canvas.setPointerCapture(event.pointerId);
-    if (node >= 0) drag = { from: node, to: place };
-    else if (nearestEdge(place)) toggleEdge(nearestEdge(place));
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    const [from, node] = [drag && drag.from, nearestNode(placeOf(event, canvas))];
-    drag = null;
-    if (from !== null && node >= 0 && node !== from) toggleEdge([from, node]);
-    else drawGraph();
-  });
-  canvas.addEventListener("keydown", (event) => {
-    if (!arrows[event.key]) return;
-    event.preventDefault();
-    change({ root: nodeTowards(arrows[event.key]) });
-  });
-}
-
-function startGraph() {
-  const { details, model } = content;
-  const there = Object.keys(COLOURINGS).filter((name) => ({
-    share: details.shares, vote: details.votes, effect: true, response: model.networks.length,
-  }[name]));
-  state.colouring = details.byShares ? "share" : "effect";
-  fillSelect(byId("colouring"), there.map((name) => [name, COLOURINGS[name]]), there.indexOf(state.colouring));
-  fillSelect(byId("target"), content.classes.map((name, number) => [number, name]));
-  byId("colouring").addEventListener("change", (event) => change({ colouring: event.target.value }));
-  byId("target").addEventListener("change", (event) => change({ target: event.target.selectedIndex }));
-  byId("hops").addEventListener("input", (event) => change({ hops: Number(event.target.value) }));
-  byId("edit").addEventListener("click", () => change({
-    editing: !state.editing, edits: [], colouring: !state.editing && details.shares ? "share" : state.colouring }));
-  byId("undo").addEventListener("click", () => change({ edits: state.edits.slice(0, -1) }));
-  byId("reset").addEventListener("click", () => change({ edits: [] }));
-  byId("edit-bar").addEventListener("submit", (event) => {
-    event.preventDefault();
-    toggleEdge([Number(byId("edit-from").value), Number(byId("edit-to").value)]);
-  });
-  listenToGraphCanvas();
 }

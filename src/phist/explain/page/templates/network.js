@@ -3,14 +3,23 @@
 
 const KERNELS = {
   "uniform": (z) => (z >= -1 && z < 1 ? 1 : 0),
-  "smooth-rectangle": (z) => 1 / (1 + Math.min(Math.abs(z), 8) ** 20),
+  "smooth-rectangle": (z) => {
+    const square = Math.min(z * z, 64);
+    const eighth = square * square * square * square;
+    return 1 / (1 + eighth * eighth * square * square); // |z| to the twentieth, several times as fast as a power
+  },
   "gaussian": (z) => Math.exp(Math.max(-0.5 * z * z, -85)),
   "triangle": (z) => Math.max(1 - Math.abs(z), 0),
   "raised-cosine": (z) => 0.5 * (1 + Math.cos(Math.PI * Math.max(-1, Math.min(1, z)))),
 };
 const INSIDE = 1 - 2 ** -20; // takes an element at an end of [-1, 1] into the outer uniform bin
 
-const elu = (x) => x.map((value) => (value > 0 ? value : Math.expm1(value)));
+function elu(x) {
+  const y = new Float64Array(x.length);
+  for (let place = 0; place < x.length; place++) y[place] = x[place] > 0 ? x[place] : Math.expm1(x[place]);
+  return y;
+}
+
 const channelsOf = (level) => level.layers[level.layers.length - 1].out;
 const binsOf = (level) => (level.centres ? level.centres.length : 1);
 const widthOf = (level) => channelsOf(level) * binsOf(level);
@@ -37,21 +46,26 @@ function momentsOf(tables, weights, channels) {
   const [mean, variance] = [new Float64Array(channels), new Float64Array(channels)];
   const rows = tables[0].length / channels;
   const total = weights.reduce((sum, weight) => sum + weight, 0) * rows;
-  const over = (add) => tables.forEach((table, number) => {
-    if (weights[number]) for (let place = 0; place < table.length; place++) add(place % channels, table[place], weights[number] / total);
+  tables.forEach((table, number) => {
+    const share = weights[number] / total;
+    for (let place = 0; place < table.length; place++) mean[place % channels] += share * table[place];
   });
-  over((channel, value, share) => { mean[channel] += share * value; });
-  over((channel, value, share) => { variance[channel] += share * (value - mean[channel]) ** 2; });
+  tables.forEach((table, number) => {
+    const share = weights[number] / total;
+    for (let place = 0; place < table.length; place++) variance[place % channels] += share * (table[place] - mean[place % channels]) ** 2;
+  });
   return { mean, variance };
 }
 
 // Whitened and squashed into [-1, 1].
 function whiten(table, moments, epsilon) {
-  const channels = moments.mean.length;
-  return table.map((value, place) => {
+  const [channels, elements] = [moments.mean.length, new Float64Array(table.length)];
+  const scale = moments.variance.map((variance) => 1 / Math.sqrt(variance + epsilon));
+  for (let place = 0; place < table.length; place++) {
     const channel = place % channels;
-    return Math.tanh((value - moments.mean[channel]) / Math.sqrt(moments.variance[channel] + epsilon));
-  });
+    elements[place] = Math.tanh((table[place] - moments.mean[channel]) * scale[channel]);
+  }
+  return elements;
 }
 
 // What every element adds to the aggregate of its table: (nodes, channels · bins).
@@ -59,13 +73,34 @@ function partsOf(level, elements) {
   const [channels, bins] = [channelsOf(level), binsOf(level)];
   const rows = elements.length / channels;
   if (!level.centres) return plainParts(level.kernel, elements, rows, channels);
+  const share = level.density ? 1 / rows : 1;
+  if (level.kernel === "gaussian" && evenBins(level)) return gaussianParts(level, elements, share);
   const kernel = KERNELS[level.kernel];
   const inside = level.kernel === "uniform" ? INSIDE : 1;
+  const narrow = level.widths.map((width) => 1 / width);
   const parts = new Float64Array(elements.length * bins);
   for (let place = 0; place < elements.length; place++) {
     const value = elements[place] * inside;
+    for (let bin = 0; bin < bins; bin++) parts[place * bins + bin] = share * kernel((value - level.centres[bin]) * narrow[bin]);
+  }
+  return parts;
+}
+
+const evenBins = ({ centres, widths }) => centres.length > 1 && widths.every((width) => Math.abs(width - widths[0]) < 1e-6)
+  && centres.every((centre, bin) => Math.abs(centre - centres[0] - bin * (centres[1] - centres[0])) < 1e-6);
+
+// Of evenly spaced bins every next Gaussian is the last one times a power: two exponentials an element instead of one a bin.
+function gaussianParts({ centres, widths }, elements, share) {
+  const [bins, apart] = [centres.length, (centres[1] - centres[0]) / widths[0]];
+  const falls = Array.from(centres, (_, bin) => share * Math.exp(-0.5 * (bin * apart) ** 2));
+  const parts = new Float64Array(elements.length * bins);
+  for (let place = 0; place < elements.length; place++) {
+    const z = (elements[place] - centres[0]) / widths[0];
+    const ratio = Math.exp(z * apart);
+    let rung = Math.exp(-0.5 * z * z);
     for (let bin = 0; bin < bins; bin++) {
-      parts[place * bins + bin] = kernel((value - level.centres[bin]) / level.widths[bin]) / (level.density ? rows : 1);
+      parts[place * bins + bin] = rung * falls[bin];
+      rung *= ratio;
     }
   }
   return parts;
@@ -180,6 +215,9 @@ function looksAt(network, n) {
     return { roots: rows[0], draws: rows.slice(1) };
   });
 }
+
+// How much there is to compute on a graph of so many nodes: pairs of a root and a node.
+const workOf = (network, n) => looksAt(network, n).reduce((pairs, look) => pairs + n * look.roots.filter((count) => count > 0).length, 0);
 
 // Everything that is shown of a network on a graph.
 function forward(network, graph) {

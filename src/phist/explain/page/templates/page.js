@@ -6,13 +6,15 @@ const AGREEMENT = 1e-4; // of probabilities
 // The largest difference between what this page and Python say of some graphs, or null where nothing is computed here.
 function disagreement() {
   const graphs = Array.from({ length: nGraphs() }, (_, graph) => graph).filter(canCompute);
-  if (!graphs.length) return null;
   const step = Math.max(1, Math.floor(graphs.length / CHECKED));
-  const chosen = graphs.filter((_, place) => place % step === 0).slice(0, CHECKED);
-  return Math.max(...chosen.map((graph) => {
-    const { probabilities } = predict(content.model, drawnGraph(graph));
-    return Math.max(...probabilities.map((value, number) => Math.abs(value - rowOf(content.map.said, graph)[number])));
-  }));
+  let [most, work] = [null, 0];
+  for (let place = 0; place < graphs.length && place / step < CHECKED && work < MOST_WORK; place += step) {
+    const said = rowOf(content.map.said, graphs[place]);
+    const { probabilities } = predict(content.model, drawnGraph(graphs[place]));
+    most = Math.max(most, ...probabilities.map((value, number) => Math.abs(value - said[number])));
+    work += workOn(graphs[place]);
+  }
+  return most;
 }
 
 function sayCheck() {
@@ -33,7 +35,6 @@ function sayLead() {
 function drawAll() {
   readTheme();
   drawMapKey();
-  drawGraphKey();
   drawWhyKey();
   refresh({});
 }
@@ -41,14 +42,18 @@ function drawAll() {
 const touches = (patch, ...names) => !Object.keys(patch).length || names.some((name) => name in patch);
 
 function refresh(patch) {
+  if (touches(patch, "filter")) drawFilters();
   if (touches(patch, "graph", "filter", "search", "lasso")) drawMap();
+  if (touches(patch, "graph")) drawNearest();
   if (touches(patch, "colouring")) byId("colouring").value = state.colouring;
-  drawWhy();
+  if (touches(patch, "graph", "target", "root", "network", "channel", "edits")) drawWhy();
+  else if (touches(patch, "hops")) drawHistogram();
   drawGraph();
+  drawGraphKey();
   drawGraphControls();
-  sayGraph();
+  if (touches(patch, "graph", "root", "editing", "edits", "complaint")) sayGraph();
   if (touches(patch, "graph", "edits")) drawBars();
-  drawTables();
+  if (!touches({ ...patch, root: 0 }, "hops")) drawTables();
 }
 
 async function start() {

@@ -77,7 +77,10 @@ function shownGraph() {
   return graph;
 }
 
-const canCompute = (graph) => content.model.networks.length > 0 && isWhole(graph);
+const MOST_WORK = 80000; // pairs of a root and a node, over all networks: a second of computing on a slow machine
+const workOn = (graph) => content.model.networks.reduce((sum, network) => sum + workOf(network, content.drawings.nodes[graph]), 0);
+const isTooMuch = (graph) => isWhole(graph) && workOn(graph) > MOST_WORK;
+const canCompute = (graph) => content.model.networks.length > 0 && isWhole(graph) && !isTooMuch(graph);
 
 // What the networks of this page say of the graph that is shown, or null where they cannot be asked.
 function shownPrediction() {

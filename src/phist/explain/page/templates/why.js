@@ -23,17 +23,20 @@ function drawWhy() {
   refreshEffects();
   const graph = shownGraph();
   byId("why-lead").textContent = `What node ${nodeName(graph, state.root)} sees as the root: the responses of all nodes to its impulse, as a histogram.`;
-  drawHistogram(found);
+  drawHistogram();
   drawChannels();
   drawSimilar(graph);
 }
 
 function whyNothing() {
   if (content.model.whyNot) return `Nothing is computed in this page: ${content.model.whyNot}.`;
+  if (isTooMuch(state.graph)) return `With ${content.map.nodes[state.graph]} nodes this graph is too large to be computed in a page; what is shown of it was stored.`;
   return "This graph is not shown as a whole, so the page cannot compute what its roots see.";
 }
 
-function drawHistogram(found) {
+function drawHistogram() {
+  const found = shownPrediction();
+  if (!found) return;
   const network = content.model.networks[state.network];
   const seen = rootView(network, found.networks[state.network], state.root);
   const [channels, bins] = [channelsOf(network.node), binsOf(network.node)];
@@ -97,7 +100,7 @@ function pointAtTick(event) {
   const now = distances[best] < 8 && place[1] > canvas.clientHeight - 50 ? best : -1;
   if (now === pointed) return;
   pointed = now;
-  drawHistogram(found);
+  drawHistogram();
   drawGraph();
   if (pointed >= 0) markPointed();
 }
@@ -127,21 +130,8 @@ function drawSimilar(graph) {
   const from = place < 0 ? -1 : (starts.detailNodes[place] + state.root) * details.nSimilar;
   const found = from < 0 ? [] : Array.from({ length: details.nSimilar }, (_, number) => [details.similarGraphs[from + number], details.similarNodes[from + number]]);
   const elsewhere = found.filter(([other]) => other !== state.graph && isDrawn(other));
-  byId("similar").replaceChildren(...elsewhere.map(([other, node]) => similarButton(other, node)));
+  byId("similar").replaceChildren(...elsewhere.map(([other, node]) => graphButton(other, `graph ${content.map.ids[other]}, node ${node}`, node)));
   if (!elsewhere.length) byId("similar").textContent = "None are known.";
-}
-
-function similarButton(other, node) {
-  const drawn = drawnGraph(other);
-  const root = drawn.numbers ? drawn.numbers.indexOf(node) : node;
-  const label = labelOf(other) >= 0 ? labelOf(other) : predictedOf(other);
-  const canvas = make("canvas", { "aria-hidden": "true" });
-  requestAnimationFrame(() => {
-    const { context, width, height } = paper(canvas);
-    const size = Math.min(width, height) - 8;
-    thumbnail(context, drawn, (width - size) / 2, 4, size, classColour(label), root);
-  });
-  return make("button", { type: "button", onclick: () => selectGraph(other, root) }, canvas, `graph ${content.map.ids[other]}, node ${node}`);
 }
 
 function drawWhyKey() {
