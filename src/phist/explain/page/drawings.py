@@ -82,6 +82,6 @@ def drawings_content(drawings: Sequence[Drawing | None], packer: Packer) -> dict
         "levels": LEVELS,
         "sources": packer.whole(edges[:, 0]),
         "targets": packer.whole(edges[:, 1]),
-        "weights": packer.add(np.concatenate(weights), "f4") if weighted else None,
+        "weights": packer.add(np.concatenate(weights), "f8") if weighted else None,
         "partial": {str(number): packer.whole(nodes) for number, nodes in partial.items()},
     }

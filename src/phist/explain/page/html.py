@@ -18,8 +18,8 @@ from phist.report.svg import words
 
 MOST_BYTES = 12 << 20  # of a page: more is slow to open, and to send to somebody
 SCRIPTS = (
-    "unpack", "operator", "network", "ensemble", "canvas", "state", "map", "map_input", "graph", "graph_input", "verdict", "why",
-    "tables", "page",
+    "unpack", "canonical", "operator", "network", "ensemble", "canvas", "state", "map", "map_input", "graph", "graph_input",
+    "verdict", "why", "tables", "page",
 )  # fmt: skip
 
 

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 ALIGNMENT = 8  # bytes: every array begins where any kind of number may
-KINDS = {"u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "i2": "Int16Array", "i4": "Int32Array", "f4": "Float32Array"}
+KINDS = {
+    "u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "i2": "Int16Array", "i4": "Int32Array", "f4": "Float32Array",
+    "f8": "Float64Array",
+}  # fmt: skip
 MISSING = -32768  # of a quantised array: a number that was not computed
 
 

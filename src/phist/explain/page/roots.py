@@ -9,6 +9,7 @@ from phist.explain.page.plane import nearest_rows, reduced
 from phist.explain.page.selection import evenly
 from phist.explain.readers import Reader
 from phist.graphs.arrays import IntArray, starts_of
+from phist.graphs.canonical import Ordered, in_canonical_order
 from phist.graphs.graphset import GraphSet
 from phist.nn.normalization import RunningStandardizer
 
@@ -38,9 +39,13 @@ def compare_roots(readers: list[Reader], graphs: GraphSet, first: IntArray) -> C
     chosen = evenly(len(graphs), max(1, MOST_COMPARED // average), first.tolist())
     sizes = graphs.node_counts()[chosen]
     chosen = chosen[np.cumsum(sizes) <= max(MOST_COMPARED, int(sizes[0]))]
-    compared = graphs[chosen].with_labels(None)
-    embeddings = [np.concatenate(reader.trained.node_embeddings(compared)) for reader in readers]
-    return Compared(chosen, embeddings, _similar(np.concatenate(embeddings, axis=1), chosen, compared.node_counts()))
+    ordered = in_canonical_order(graphs[chosen].with_labels(None))
+    embeddings = [_as_given(reader.trained.node_embeddings(ordered.graphs), ordered) for reader in readers]
+    return Compared(chosen, embeddings, _similar(np.concatenate(embeddings, axis=1), chosen, graphs.node_counts()[chosen]))
+
+
+def _as_given(rows: list[NDArray[np.float32]], ordered: Ordered) -> NDArray[np.float32]:
+    return np.concatenate([own[ordered.places(graph)] for graph, own in enumerate(rows)])
 
 
 def _similar(rows: NDArray[np.float32], graphs: IntArray, sizes: IntArray) -> IntArray:

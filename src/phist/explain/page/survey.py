@@ -15,6 +15,7 @@ from phist.explain.page.plane import plain_features
 from phist.explain.page.selection import look_alikes
 from phist.explain.readers import Reader, readers_of
 from phist.graphs.arrays import IntArray
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 
@@ -26,7 +27,7 @@ class Survey:
     """Graphs and what a model says of them.
 
     Attributes:
-        graphs: those of the map, as the model reads them.
+        graphs: those of the map, as the model reads them, their nodes in the order given.
         labels: (graphs): the number of each graph's class, -1 where it has none that the model knows.
         probabilities: (graphs, classes): of the whole model.
         features: by bag, what each of its networks sees.
@@ -47,8 +48,9 @@ class Survey:
         """Ask the model."""
         ensemble = model.ensemble_
         readers, covered = readers_of(model)
-        features = {member.label: member.features(graphs) for member in ensemble.members if isinstance(member, Network)}
-        probabilities = ensemble.predict_proba(graphs, features)
+        seen = in_canonical_order(graphs.with_labels(None)).graphs
+        features = {member.label: member.features(seen) for member in ensemble.members if isinstance(member, Network)}
+        probabilities = ensemble.predict_proba(seen, features)
         numbers = {label: number for number, label in enumerate(model.classes_.tolist())}
         labels = graphs.label_list() or [None] * len(graphs)
         known = np.array([numbers.get(label, -1) for label in labels], np.int64)

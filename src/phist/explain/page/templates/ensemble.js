@@ -24,7 +24,8 @@ function combine(model, rows) {
 
 // All networks on a graph: probabilities, those of each draw, and the shares of the nodes in the logits: (nodes, classes).
 function predict(model, graph) {
-  const found = model.networks.map((network) => forward(network, graph));
+  const order = canonicalOrder(graph);
+  const found = model.networks.map((network) => forward(network, graph, order));
   const byDraw = found.map((one, number) => one.draws.map((draw) => scores(model.networks[number], draw)));
   const nDraws = Math.max(...byDraw.map((rows) => rows.length));
   const draws = Array.from({ length: nDraws }, (_, draw) => combine(model, byDraw.map((rows) => rows[draw % rows.length])));

@@ -208,7 +208,7 @@ function beside(tables, rows) {
   return all;
 }
 
-// The looks at a graph over which predictions are averaged: which nodes are embedded, and the draws of them.
+// The looks at a graph over which predictions are averaged: which nodes are embedded, and the draws of them, by places.
 function looksAt(network, n) {
   return (network.views[n] || []).map((table) => {
     const rows = Array.from({ length: table.length / n }, (_, number) => table.subarray(number * n, (number + 1) * n));
@@ -216,13 +216,23 @@ function looksAt(network, n) {
   });
 }
 
+// The same by the numbers of nodes, of which ``order`` has that at each place.
+function looksIn(order, looks) {
+  const byNode = (row) => {
+    const counts = new Float64Array(row.length);
+    order.forEach((node, place) => { counts[node] = row[place]; });
+    return counts;
+  };
+  return looks.map(({ roots, draws }) => ({ roots: byNode(roots), draws: draws.map(byNode) }));
+}
+
 // How much there is to compute on a graph of so many nodes: pairs of a root and a node.
 const workOf = (network, n) => looksAt(network, n).reduce((pairs, look) => pairs + n * look.roots.filter((count) => count > 0).length, 0);
 
 // Everything that is shown of a network on a graph.
-function forward(network, graph) {
+function forward(network, graph, order) {
   const operator = operatorOf(graph, network.operator, network.scale);
-  const looks = looksAt(network, graph.n);
+  const looks = looksIn(order, looksAt(network, graph.n));
   const nDraws = looks.reduce((sum, look) => sum + look.draws.length, 0);
   const width = widthOf(network.graph) + (network.moments ? 2 * (channelsOf(network.graph) + channelsOf(network.node)) : 0);
   const result = {

@@ -6,7 +6,7 @@ async function unpack(text) {
   return new Response(stream).arrayBuffer();
 }
 
-const ARRAYS = { Uint8Array, Uint16Array, Uint32Array, Int16Array, Int32Array, Float32Array };
+const ARRAYS = { Uint8Array, Uint16Array, Uint32Array, Int16Array, Int32Array, Float32Array, Float64Array };
 const MISSING = -32768; // a quantised number that was not computed
 
 // The content with every description of an array replaced by the array.
