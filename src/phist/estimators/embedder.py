@@ -20,6 +20,7 @@ from phist.estimators.parts import Parts
 from phist.estimators.reading import Reading
 from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
 from phist.estimators.trained import TrainedNetwork
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.checkup import Checkup
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
@@ -76,7 +77,7 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         preset = resolve(make_preset(self.preset, graphs), self.network, self.training)
         self.member_ = Network(preset, (), self.engine, self.inference)
         if y is None and graphs.labels is None:
-            self._fit_unlabelled(graphs)
+            self._fit_unlabelled(in_canonical_order(graphs).graphs)
             return self
         graphs, labels = as_labelled(graphs, y)
         self.classes_, self.data_ = self._read_classes(labels), describe_data(graphs.with_labels(labels))

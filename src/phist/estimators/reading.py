@@ -35,7 +35,7 @@ class Reading:
     @classmethod
     def of(cls, graphs: GraphSet) -> Self:
         """As ``graphs`` were read."""
-        loops, sizes = bool(graphs.loop_counts().any()), graphs.node_counts()
+        loops, sizes = bool(graphs.loops_per_graph().any()), graphs.node_counts()
         return cls(graphs.directed, graphs.weights is not None, loops, int(sizes.max(initial=0)))
 
     def read(self, X: Any) -> GraphSet:

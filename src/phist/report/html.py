@@ -67,8 +67,8 @@ def _sections(study: Study, against: str | None, diagram: str | None) -> Iterabl
 
 
 TIME = (
-    "The mean on test graphs against the median time of a fold, fit and prediction together: processor time where all records of a "
-    "panel have it, else wall time, as its axis says. Left is faster."
+    "The mean on test graphs against the median time of a fold, fit and prediction together: processor time where it was "
+    "recorded, else wall time, as the axis says. Left is faster."
 )
 FOLDS = (
     "Every test fold: a dot each, the box from the first to the third quartile, the stroke at the median. "

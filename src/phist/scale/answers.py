@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, ModelFileError
 from phist.estimators.fitted import FittedClassifier, FittedModel, load_fitted
 from phist.estimators.model_folder import ARRAYS, CONFIG
 from phist.estimators.reading import InputNotice
@@ -102,6 +102,8 @@ class Predictions(Answers):
 
 def model_fingerprint(path: str | Path) -> str:
     """A hash of all that a model's answers depend on: its settings and its arrays, not its card or its history."""
+    if not Path(path).is_dir():
+        raise ModelFileError(f"there is no model folder at {path}; make one with 'phist fit' or save()")
     digest = hashlib.sha256()
     for file in sorted(Path(path).iterdir()):
         if file.name == CONFIG or file.suffix == ARRAYS:

@@ -63,7 +63,8 @@ def run_bulk(
     check_choice("on_error", on_error, ("stop", "skip"))
     origin, sources = find_sources(data)
     _check_apart(Path(out), origin, sources)
-    run = {**answers.facts(), "data": origin, "part_rows": limits.part_rows, "inference": answers.model.inference}
+    run = {**answers.facts(), "data": origin, "part_rows": limits.part_rows}
+    run |= {"engine": answers.model.engine, "inference": answers.model.inference}  # by another one the last digits are others
     run |= {"directed": reading.directed, "self_loops": reading.self_loops, "weights": reading.weights, "empty": reading.empty}
     folder = OutputFolder(Path(out), run)
     with BulkProgress(answers.verb, [source.stamp()[0] for source in sources], progress) as bar:

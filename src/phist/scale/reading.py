@@ -73,13 +73,13 @@ def read_pieces(source: Source, reading: Reading, limits: Limits, wants: Wants) 
         if isinstance(rows, Damage):
             yield from _damaged_pieces(begin, rows, limits, wants, done)
             continue
-        for first, last in _cuts(rows, begin, limits):
+        for first, last in cuts(rows, begin, limits):
             part = (begin + first) // limits.part_rows
             if wants(part):
                 yield Piece(part, begin + first, rows.part(first, last), done, done >= 1 and last == len(rows))
 
 
-def _cuts(rows: Rows, begin: int, limits: Limits) -> Iterator[tuple[int, int]]:
+def cuts(rows: Rows, begin: int, limits: Limits) -> Iterator[tuple[int, int]]:
     """Where to cut rows so that none crosses a part, and few arcs are in memory together; a single row may have many."""
     until = np.cumsum(rows.costs())
     first = 0

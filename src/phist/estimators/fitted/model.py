@@ -14,6 +14,7 @@ from phist.estimators.members.network import Network
 from phist.estimators.model_folder import SavedModel, load_model
 from phist.estimators.reading import Reading
 from phist.estimators.trained import TrainedNetwork
+from phist.graphs.canonical import Ordered, in_canonical_order
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.nn.network import StructuralNetwork
@@ -73,11 +74,15 @@ class FittedModel:
         return networks[0]
 
     def _read(self, X: Any) -> GraphSet:
+        return self._read_ordered(X).graphs
+
+    def _read_ordered(self, X: Any) -> Ordered:
+        """Graphs as the model sees them: as it reads graphs, and in an order that does not depend on how nodes are numbered."""
         self._check_fitted()
         for member in self._members():
             member.use(self.engine, self.inference, self.progress)
         graphs: GraphSet = self.reading_.read(X)
-        return graphs.with_labels(None)
+        return in_canonical_order(graphs.with_labels(None))
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Graph embeddings, averaged over root samples, of every network side by side: (graphs, embedding)."""
@@ -87,10 +92,10 @@ class FittedModel:
 
     def node_embeddings(self, X: Any) -> list[NDArray[np.float32]]:
         """For every graph the embeddings of its nodes, each node as the root, of every network side by side."""
-        graphs = self._read(X)
+        ordered = self._read_ordered(X)
         _ = self.network_
-        tables = [trained.node_embeddings(graphs) for trained in self._networks()]
-        return [np.concatenate(rows, axis=1) for rows in zip(*tables, strict=True)]
+        tables = [trained.node_embeddings(ordered.graphs) for trained in self._networks()]
+        return [np.concatenate(rows, axis=1)[ordered.places(graph)] for graph, rows in enumerate(zip(*tables, strict=True))]
 
     # On disk ----------------------------------------------------------------------------------------------------------
 
