@@ -18,7 +18,7 @@ setup: .venv/installed  ## create .venv, install phist with everything it can us
 	$(BIN)/python -c 'from phist.engine.compiling import prepare; prepare()'
 	@touch $@
 
-demo: setup  ## train the paper's network on MUTAG and draw what it learnt
+demo: setup  ## fit a model, hold it against the floors and draw what it learnt, in about a minute
 	$(BIN)/phist demo --out phist-demo
 
 test: setup  ## run all tests, in as many processes as there are cores

@@ -42,7 +42,8 @@ def explain(
         votes: compute root votes.
         edges, nodes: delete every edge, and every node, in turn.
         max_deletions: the most edges, and the most nodes, to delete of a graph: those with the largest shares. Unless given, so
-            many that the graphs without them come to 500,000 nodes, and at least 20: all, up to some 700 nodes.
+            many that the graphs without them come to 500,000 nodes, fewer above 1,000 nodes, and at least 20: all, up to some
+            700 nodes.
     """
     read = read_graphs_of(model, graphs)
     limit = None if max_deletions is None else whole_number("max_deletions", max_deletions, least=0)
@@ -90,6 +91,7 @@ def what_if(model: FittedClassifier, graph: Any, add: Iterable[Item] = (), remov
     """What a model would say of a graph with some nodes and edges more, and others less.
 
     Args:
+        model: a fitted classifier.
         graph: one graph, anything `as_graphset` takes.
         add: edges as pairs of nodes (a third number is the weight), and new nodes by number, which follow the last one.
         remove: edges as pairs, and nodes by number, which go with their edges.
@@ -104,6 +106,8 @@ def delete(model: FittedClassifier, graph: Any, sets: Iterable[Item | Iterable[I
     """The probabilities of a graph less those without each of several sets of nodes and edges: (sets, classes).
 
     Args:
+        model: a fitted classifier.
+        graph: one graph, anything `as_graphset` takes.
         sets: each a node's number, an edge as a pair of them, or a list of such.
     """
     if isinstance(sets, str) or not isinstance(sets, Iterable):

@@ -107,7 +107,10 @@ def compare_aggregations(
     """Mean, max, sum and projective histogram (``bins`` uniform bins, φ within [-1, 1]^dim) on the same two multisets.
 
     Args:
+        first: a multiset.
+        second: another of the same dimension.
         dim: outputs of the random projections; the vectors' dimension where left out.
+        bins: of each coordinate.
         seed: of the random projections.
 
     >>> corners = Multiset([[0.5, 0.5], [-0.5, -0.5]]), Multiset([[0.5, -0.5], [-0.5, 0.5]])
