@@ -45,10 +45,11 @@ def gathered(data: str, checkpoint: Path, group: "Group", reading: dict[str, Any
 
 
 def remove_gathered(checkpoint: Path) -> None:
-    """The model is saved: the copy of its graphs is no longer needed."""
+    """The model is saved: the copy of its graphs is no longer needed; a set that is no copy stays."""
     from phist.graphs.storage import GRAPHSET_FOLDER
+    from phist.scale.gathering import is_gathered
 
-    if (place := _place(checkpoint)).is_dir():
+    if is_gathered(place := _place(checkpoint)):
         GRAPHSET_FOLDER.check(place)
         shutil.rmtree(place)
 
