@@ -188,9 +188,10 @@ def fit(
             _announce(told, data, graphs, kept, test, what, resumable)
         use_threads(threads)
         trained = train(model, kept, test)
-        if not group.is_first:
-            return
-    _save(trained, out, data, resumable)
+        if group.is_first:
+            _save(trained, out, data, resumable)
+    if not group.is_first:
+        return
     trained.show(console(to_program=as_json))
     told.print(f"Saved {out}. Next:\n  phist predict {out} DATA")
     if as_json:
