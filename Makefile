@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test test-clusters fuzz check docs release-check bench wheel clean
+.PHONY: help setup demo test test-bounds test-clusters fuzz check docs release-check bench wheel clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 17
@@ -18,11 +18,14 @@ setup: .venv/installed  ## create .venv, install phist with everything it can us
 	$(BIN)/python -c 'from phist.engine.compiling import prepare; prepare()'
 	@touch $@
 
-demo: setup  ## train the paper's network on MUTAG and draw what it learnt
+demo: setup  ## fit a model, hold it against the floors and draw what it learnt, in about a minute
 	$(BIN)/phist demo --out phist-demo
 
 test: setup  ## run all tests, in as many processes as there are cores
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+
+test-bounds: setup  ## run the tests of the engine with every index of compiled code checked
+	PHIST_CHECK_BOUNDS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/engine
 
 test-clusters: setup  ## run the tests that start Ray, Dask and Spark on this machine, those of them that are installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m clusters tests/scale

@@ -174,8 +174,19 @@ def test_a_source_that_changed_is_refused(model, lake, tmp_path):
 
 
 def test_a_folder_of_something_else_is_left_alone(model, lake, tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("mine")
     with pytest.raises(OutputError, match="something else"):
-        run_bulk(Embeddings(model), str(lake), lake, limits=LIMITS)
+        run_bulk(Embeddings(model), str(lake), tmp_path / "thesis", limits=LIMITS)
+    assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
+
+
+def test_answers_are_not_written_where_they_would_be_read_as_graphs(model, lake):
+    for out in (lake, lake / "answers"):
+        with pytest.raises(OutputError, match="which is read; choose a place outside of it"):
+            run_bulk(Embeddings(model), str(lake), out, limits=LIMITS)
+    with pytest.raises(OutputError, match="which is read"):
+        run_bulk(Embeddings(model), str(lake / "*.parquet"), lake, limits=LIMITS)
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "a/b", "2", "1/0"])

@@ -26,7 +26,7 @@ from phist.cli.options import (
     load_labelled,
     use_threads,
 )
-from phist.cli.output_checks import check_checkpoint_place, check_model_place
+from phist.cli.output_checks import check_checkpoint_place, check_model_place, check_outside
 from phist.cli.screen import console, notes, print_json
 from phist.cli.streams import check_standard_output
 from phist.cli.together import begin_anew, gathered, remove_gathered, together
@@ -162,7 +162,9 @@ def fit(
     """
     resumable = checkpoint or Path(f"{out.absolute()}.checkpoint")
     check_model_place(out)
+    check_outside(out, data)
     check_checkpoint_place(resumable, out)
+    check_outside(resumable, data)
     if as_json:
         check_standard_output()
     check_choice("effort", effort, EFFORTS)

@@ -122,6 +122,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         """Learn from graphs ``X`` with labels ``y``, by default the graphs' own.
 
         Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            y: one label for each graph; the graphs' own unless given.
             sample_weight: how much each graph counts.
             validation: graphs and labels to select the epoch by; only presets by name do that.
         """
@@ -237,7 +239,13 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         self.ensemble_ = Ensemble([member], candidates, 1.0)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
+        """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            y: one label for each graph; the graphs' own unless given.
+            sample_weight: how much each graph counts, (graphs); all alike unless given.
+        """
         _, labels = as_labelled(X, y)
         return float(np.average(self.predict(X) == labels, weights=sample_weight))
 
@@ -254,6 +262,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         """Write the fitted model as a folder: weights, configuration, history, report, and a card to read.
 
         Args:
+            path: the folder to write; a model that is there is replaced.
             checkup: floors and ceiling of the data for the card, from `check_graphs`.
             metrics: further figures for the card, such as accuracy on held-out graphs.
             held_out: ids of graphs that were kept apart to test the model; a loaded model has them as ``held_out_``.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from phist.estimators.ensemble import Ensemble
 from phist.estimators.members.network import Network
 from phist.explain.readers import Reader
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graphset import GraphSet
 
 
@@ -20,7 +21,8 @@ class Answers(NamedTuple):
 
 
 def answers_of(ensemble: Ensemble, readers: Sequence[Reader], graphs: GraphSet) -> Answers:
-    """Both for each graph; what networks see is computed once."""
+    """Both for each graph, whatever the order of its nodes; what networks see is computed once."""
+    graphs = in_canonical_order(graphs).graphs
     bags = {reader.bag for reader in readers}
     seen = {
         member.label: member.features(graphs) for member in ensemble.members if isinstance(member, Network) and member.label in bags

@@ -1,7 +1,6 @@
 """explain() and what_if(): questions to a fitted model about single graphs."""
 
-import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,14 +11,14 @@ from numpy.typing import NDArray
 from phist.checks import whole_number
 from phist.errors import ConfigError, GraphInputError, shown
 from phist.estimators.fitted.classifier import FittedClassifier
-from phist.estimators.reading import InputNotice
 from phist.explain.answers import answers_of
 from phist.explain.deletions import deletion_effects, set_effects
 from phist.explain.edits import Item, edited
 from phist.explain.explanation import Explanation
-from phist.explain.readers import readers_of
+from phist.explain.readers import Reader, readers_of
 from phist.explain.shares import NodeShares, node_shares
 from phist.graphs.arrays import IntArray
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graph import Graph
 from phist.graphs.graphset import GraphSet
 
@@ -51,7 +50,7 @@ def explain(
     answer = partial(answers_of, model.ensemble_, readers)
     answers = answer(read)
     targets = _targets(model, target, answers.probabilities)
-    shares: list[NodeShares] | list[None] = list(node_shares(readers, read, targets, votes)) if readers else [None] * len(read)
+    shares = _shares(readers, read, targets, votes)
     order = [_importance(graph, own) for graph, own in zip(read, shares, strict=True)]
     deletions = deletion_effects(answer, read, answers, order, edges=edges, nodes=nodes, limit=limit, progress=model.progress)
     classes = model.classes_.tolist()
@@ -91,35 +90,45 @@ def what_if(model: FittedClassifier, graph: Any, add: Iterable[Item] = (), remov
     """What a model would say of a graph with some nodes and edges more, and others less.
 
     Args:
+        model: a fitted classifier.
         graph: one graph, anything `as_graphset` takes.
         add: edges as pairs of nodes (a third number is the weight), and new nodes by number, which follow the last one.
         remove: edges as pairs, and nodes by number, which go with their edges.
     """
     one = read_one(model, graph)
     other = edited(one[0], add, remove)
-    before, after = model.ensemble_.predict_proba(one)[0], model.ensemble_.predict_proba(other)[0]
+    before, after = _probabilities(model, one)[0], _probabilities(model, other)[0]
     return WhatIf(other[0], model.classes_.tolist(), before, after)
 
 
-def delete(model: FittedClassifier, graph: Any, sets: Sequence[Item | Iterable[Item]]) -> NDArray[np.float64]:
+def delete(model: FittedClassifier, graph: Any, sets: Iterable[Item | Iterable[Item]]) -> NDArray[np.float64]:
     """The probabilities of a graph less those without each of several sets of nodes and edges: (sets, classes).
 
     Args:
+        model: a fitted classifier.
+        graph: one graph, anything `as_graphset` takes.
         sets: each a node's number, an edge as a pair of them, or a list of such.
     """
-    return set_effects(model.ensemble_.predict_proba, read_one(model, graph)[0], sets)
+    if isinstance(sets, str) or not isinstance(sets, Iterable):
+        raise GraphInputError(
+            f"sets={shown(sets)} was given; a list is needed, of nodes by number, edges as pairs, or lists of such"
+        )
+    return set_effects(partial(_probabilities, model), read_one(model, graph)[0], list(sets))
+
+
+def _probabilities(model: FittedClassifier, graphs: GraphSet) -> NDArray[np.float64]:
+    return model.ensemble_.predict_proba(in_canonical_order(graphs).graphs)
 
 
 def read_graphs_of(model: FittedClassifier, graphs: Any) -> GraphSet:
-    """Graphs as the model reads them; a `ConfigError` if it is no fitted classifier."""
+    """Graphs as the model reads them, their nodes in the order given; a `ConfigError` if it is no fitted classifier."""
     if not isinstance(model, FittedClassifier):
         raise ConfigError(f"{shown(model)} cannot be explained; a fitted StructuralClassifier is needed")
     model._check_fitted()
-    labelled = model.reading_.read(graphs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InputNotice)  # said once above
-        read = model._read(labelled)
-    return read if labelled.labels is None else read.with_labels(labelled.labels)
+    read: GraphSet = model.reading_.read(graphs)
+    for member in model._members():
+        member.use(model.engine, model.inference, model.progress)
+    return read
 
 
 def read_one(model: FittedClassifier, graph: Any) -> GraphSet:
@@ -130,12 +139,21 @@ def read_one(model: FittedClassifier, graph: Any) -> GraphSet:
     return read
 
 
+def _shares(readers: list[Reader], graphs: GraphSet, targets: IntArray, votes: bool) -> list[NodeShares] | list[None]:
+    """Computed for nodes in canonical order, as the networks see them, and handed out in the order given."""
+    if not readers:
+        return [None] * len(graphs)
+    ordered = in_canonical_order(graphs)
+    found = node_shares(readers, ordered.graphs, targets, votes)
+    return [own.at(ordered.places(position)) for position, own in enumerate(found)]
+
+
 def _targets(model: FittedClassifier, target: Hashable, probabilities: NDArray[np.float64]) -> IntArray:
     if target is None:
         most_probable: IntArray = probabilities.argmax(1)
         return most_probable
     classes = model.classes_.tolist()
-    if target not in classes:
+    if not isinstance(target, Hashable) or target not in classes:
         raise ConfigError(f"target={shown(target)} is no class of this model; its classes are {shown(classes, 120)}")
     return np.full(len(probabilities), classes.index(target))
 

@@ -1,7 +1,7 @@
 """Node shares: the logits of graphs as a base, an effect of size and one number for each node (docs/explain.md)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,12 @@ class NodeShares:
     bins: tuple[BinEffect, ...]
     channels: tuple[ChannelEffect, ...]
     histograms: dict[str, NDArray[np.float32]]
+
+    def at(self, places: IntArray) -> "NodeShares":
+        """The same of nodes that stand at ``places``."""
+        votes = None if self.votes is None else self.votes[places]
+        bins = tuple(replace(one, fill=one.fill[places]) for one in self.bins)
+        return replace(self, shares=self.shares[places], votes=votes, bins=bins)
 
     @property
     def logits(self) -> Array:

@@ -49,7 +49,7 @@ def weisfeiler_lehman_colors(graphs: GraphSet, rounds: int | None = None) -> Int
     """
     if rounds is not None and rounds < 0:
         raise ConfigError(f"rounds={rounds} was given; it must be 0 or more: pass rounds=None to refine until stable")
-    colors = _first_colors(graphs)
+    colors = first_colors(graphs)
     if rounds is not None:
         for _ in range(rounds):
             colors = _refine(graphs, colors)
@@ -66,7 +66,7 @@ def weisfeiler_lehman_colors(graphs: GraphSet, rounds: int | None = None) -> Int
 
 def refinement_rounds(graphs: GraphSet, rounds: int) -> Iterator[Hashes]:
     """The colours of all nodes after 0, 1, ..., ``rounds`` rounds, as numbers that mean the same in every set."""
-    colors = _first_colors(graphs)
+    colors = first_colors(graphs)
     yield colors
     for _ in range(rounds):
         colors = _refine(graphs, colors)
@@ -113,7 +113,7 @@ def targets_of(graphs: GraphSet, rows: slice = slice(None)) -> IntArray:
 def _hashes_of_part(graphs: GraphSet) -> Hashes:
     hashes = np.zeros(len(graphs), np.uint64)
     positions = np.arange(len(graphs))
-    colors = _first_colors(graphs)
+    colors = first_colors(graphs)
     n_colors = _colors_per_graph(graphs, colors)
     unsettled = np.ones(len(graphs), dtype=bool)
     finished_round = 0
@@ -162,11 +162,11 @@ def _stable_classes(graphs: GraphSet, colors: Hashes) -> tuple[IntArray, np.uint
     names = np.zeros(len(colors), np.uint64)
     names[: len(distinct)] = distinct
     class_of = np.ascontiguousarray(class_of, dtype=np.int64)
-    digest = refine_until_stable(*_messages(graphs), class_of, names)
+    digest = refine_until_stable(*messages(graphs), class_of, names)
     return class_of, np.uint64(digest)
 
 
-def _messages(graphs: GraphSet) -> tuple[IntArray, IntArray, Hashes]:
+def messages(graphs: GraphSet) -> tuple[IntArray, IntArray, Hashes]:
     """Where each node's colour goes, as rows: to its neighbours, which in a directed set are those in both directions."""
     targets, codes = targets_of(graphs), _weight_codes(graphs.weights_or_ones())
     if not graphs.directed:
@@ -178,7 +178,7 @@ def _messages(graphs: GraphSet) -> tuple[IntArray, IntArray, Hashes]:
     return indptr, receivers[order], np.concatenate([codes + _OUT, codes + _IN])[order]
 
 
-def _first_colors(graphs: GraphSet) -> Hashes:
+def first_colors(graphs: GraphSet) -> Hashes:
     """Zero, or the weight of the node's loop, which neighbourhoods alone would mistake for that of an edge."""
     colors = np.zeros(graphs.n_nodes, np.uint64)
     for rows, arcs in _blocks(graphs):

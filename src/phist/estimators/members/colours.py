@@ -21,6 +21,7 @@ ENOUGH = 500  # graphs left out to choose a penalty by
 MOST_WEIGHTS = 1 << 20  # of all classes together, for each predictor: 4 MB
 MOST_IN_PAIRS = 2000  # graphs that are compared with each other: a second or two
 MOST_PAIRS = 40_000_000  # of nodes, over all rounds: a table of half a gigabyte
+MOST_PLAIN_PAIRS = 600_000_000  # with degrees alone, which are few, so that the table stays small: half a minute
 _UNSEEN = -8.0  # score of a class that the training graphs do not have
 
 
@@ -105,7 +106,8 @@ def rounds_for(name: str, graphs: GraphSet) -> int:
     """Rounds of refinement that the table of these graphs can have; 0 where even one is too many."""
     if name != "paths":
         return ROUNDS
-    return int(min(ROUNDS, MOST_PAIRS // max(1, count_pairs(graphs)) - 1)) if 2 * count_pairs(graphs) <= MOST_PAIRS else 0
+    pairs = max(1, count_pairs(graphs))
+    return int(min(ROUNDS, max(MOST_PAIRS // pairs - 1, pairs <= MOST_PLAIN_PAIRS)))
 
 
 def _is_wide(table: csr_array) -> bool:
