@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,17 @@ def together() -> "Iterator[Group]":
         from phist.training.group import process_group
     with process_group() as group, silenced(is_quiet() or not group.is_first):
         yield group
+    if not group.is_first:
+        end_at_once(group)
+
+
+def end_at_once(group: "Group") -> None:
+    """End a process of several here: at the end of the interpreter a thread of the transport sometimes aborts, and torchrun fails."""
+    if group.size == 1:
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def begin_anew(checkpoint: Path, fresh: bool, group: "Group") -> None:
