@@ -170,7 +170,8 @@ def _draw_panel(axes: Any, names: Sequence[str], curves: dict[str, list[Found]])
 def _message(names: Sequence[str], curves: dict[str, list[Found]]) -> str:
     """What the exponents of training mean: how much longer ten times as many take."""
     grown = {name.partition(", ")[2]: 10 ** exponent(curves[name], "step") for name in names if len(curves[name]) > 1}
-    return "10 times as many take " + ", ".join(f"{times:.0f} times as long {family}".strip() for family, times in grown.items())
+    times = " or ".join(f"{factor:.0f} ({family})" if family else f"{factor:.0f}" for family, factor in grown.items())
+    return f"10 times as many take {times} times as long"
 
 
 def _short(size: int) -> str:

@@ -93,6 +93,10 @@ class Method(ABC):
         """Why this method is not run on ``dataset``, or ``None`` if it is."""
         return None
 
+    def skip_size(self, n_graphs: int) -> str | None:
+        """Why this method is not run on so many graphs, or ``None`` if it is."""
+        return None
+
     def prepare(self) -> None:  # noqa: B027  # most have nothing to prepare
         """Do what a machine has to do only once, such as compiling: no record's time counts it."""
 

@@ -27,7 +27,7 @@ def plot_curse() -> "Figure":
         axes.set_ylim(0, HIGHEST)
         axes.set_yticks(range(0, HIGHEST + 1, 9), ["1", *(f"$10^{{{power}}}$" for power in range(9, HIGHEST + 1, 9))])
         axes.axhline(6, color=FAINT, linewidth=0.9, linestyle=":", zorder=0)
-    left.text(0.5, 6.5, "a million", fontsize=9, color=FAINT)
+    right.text(0.0058, 6.5, "a million", fontsize=9, color=FAINT, ha="right")
     figure.suptitle("Outputs that tell all multisets in [-1, 1]$^d$ apart which differ by more than δ", fontsize=12, color=INK)
     return figure
 
@@ -49,8 +49,8 @@ def _draw_against_dimension(axes: "Axes") -> None:
         heights = [log10_outputs(int(dimension), precision) for dimension in dimensions]
         axes.plot(dimensions, heights, color=COLORS[number], linewidth=2)
         axes.text(32.5, heights[-1], f"δ = {precision:g}", fontsize=9.5, color=COLORS[number], va="center")
-    few = [[histogram_log10_outputs(int(d), precision) for d in dimensions] for precision in (max(PRECISIONS), min(PRECISIONS))]
-    axes.fill_between(dimensions, *few, color=INK, alpha=0.75, linewidth=1)
+    least, most = ([histogram_log10_outputs(int(d), of(PRECISIONS)) for d in dimensions] for of in (max, min))
+    axes.fill_between(dimensions, least, most, color=INK, alpha=0.75, linewidth=1)
     axes.text(32, 3.6, "projective histogram, any of these δ", fontsize=9.5, color=INK, ha="right")
     axes.text(10, 30, "any function\nthat counts", fontsize=9.5, color=INK, ha="center")
     axes.set_xlim(0, 39)
@@ -63,12 +63,10 @@ def _draw_against_precision(axes: "Axes") -> None:
     for number, dimension in enumerate(DIMENSIONS):
         heights = [log10_outputs(dimension, float(precision)) for precision in precisions]
         axes.plot(precisions, heights, color=COLORS[number], linewidth=2)
-        at = next((place for place, height in enumerate(heights) if height <= HIGHEST - 2), 0)
-        place = (precisions[at] / (1.08 if at == 0 else 0.78), heights[at] + (1.2 if at else 0))
+        shown = next(place for place, height in enumerate(heights) if height <= HIGHEST - 2)
+        place = (0.0093, heights[0]) if shown == 0 else (precisions[shown] * 0.9, heights[shown] - 1)
         axes.text(*place, f"d = {dimension}", fontsize=9.5, color=COLORS[number], va="center")
-    few = [[histogram_log10_outputs(d, float(precision)) for precision in precisions] for d in (min(DIMENSIONS), max(DIMENSIONS))]
-    axes.fill_between(precisions, *few, color=INK, alpha=0.18, linewidth=0)
-    axes.text(0.45, 1.6, "projective histogram, any of these d", fontsize=9.5, color=INK, ha="left", va="center")
+    axes.text(0.45, 47, "any function\nthat counts", fontsize=9.5, color=INK)
     axes.set_xscale("log")
     axes.set_xlim(0.5, 0.0055)
     axes.set_xticks([0.5, 0.1, 0.05, 0.01], ["0.5", "0.1", "0.05", "0.01"])

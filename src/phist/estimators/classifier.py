@@ -37,6 +37,7 @@ from phist.graphs.symmetry import weisfeiler_lehman_hashes
 from phist.training.inference import Inference
 from phist.training.loop import Examples
 from phist.training.presets import automatic_preset, make_preset
+from phist.training.windows import is_windowed
 
 SECOND_BAG: dict[str, Any] = {"graph_histogram": "density", "orders": (4, 4)}  # blind to sizes, and with a longer reach
 VALIDATION_SHARE = 0.1  # of the graphs, where a preset selects the epoch by them
@@ -182,11 +183,13 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         members = self._make_members(effort, examples.graphs)
         self.ensemble_, combined = fit_ensemble(members, lesson)
         self.out_of_fold_ = (combined, examples.targets[lesson.parts.asked])
-        if self._networks():
+        if self._networks() and not is_windowed(examples.graphs):
             self.neighbours_ = Neighbours.of(self.transform(examples.graphs), self.seed_)
         notes = [note for member in members for note in member.notes(lesson)]
         if effort.held_out == 1:
             notes.insert(0, f"one part of {effort.parts} was held out; the estimate rests on it alone")
+        if is_windowed(examples.graphs):
+            notes.append("the graphs do not fit into memory: one network learnt from them, and similar graphs are not remembered")
         seconds = time.monotonic() - begin
         self.report_ = make_report(
             lesson, combined, tuple(self.ensemble_.candidates), effort=self.effort, seconds=seconds, notes=tuple(notes)

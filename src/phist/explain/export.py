@@ -106,9 +106,9 @@ def _network(network: Any) -> dict[str, Any]:
 
 
 def plain(values: NDArray[Any]) -> list[Any]:
-    """Nested lists with six digits, and ``None`` for what is not a number."""
+    """Nested lists with six digits, and ``None`` for what is no finite number."""
     rounded = np.round(values.astype(np.float64), 6)
-    return np.where(np.isnan(rounded), None, rounded.astype(object)).tolist()  # type: ignore[call-overload, no-any-return]
+    return np.where(~np.isfinite(rounded), None, rounded.astype(object)).tolist()  # type: ignore[call-overload, no-any-return]
 
 
 def to_text(explanation: "Explanation") -> str:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import roc_auc_score
 
-from phist.checks import whole_number
-from phist.errors import ConfigError, GraphInputError, check_choice
+from phist.checks import finite_number, whole_number
+from phist.errors import ConfigError, GraphInputError, check_choice, shown
 from phist.estimators.fitted.classifier import FittedClassifier
 from phist.explain.explanation import Explanation
 from phist.graphs.convert import join
@@ -69,8 +69,10 @@ def characterization_score(plus: float, minus: float, pos_weight: float = 0.5, n
     >>> round(characterization_score(0.5, 0.25), 3)
     0.6
     """
-    if not np.isclose(pos_weight + neg_weight, 1) or min(pos_weight, neg_weight) < 0:
-        raise ConfigError(f"weights {pos_weight:g} and {neg_weight:g} were given; they must not be negative and add up to 1")
+    for name, value in {"plus": plus, "minus": minus, "pos_weight": pos_weight, "neg_weight": neg_weight}.items():
+        finite_number(name, value, least=0, most=1)
+    if not np.isclose(pos_weight + neg_weight, 1):
+        raise ConfigError(f"weights {pos_weight:g} and {neg_weight:g} were given; they must add up to 1")
     if plus == 0 or minus == 1:
         return 0.0
     return float(1 / (pos_weight / plus + neg_weight / (1 - minus)))
@@ -123,7 +125,12 @@ def precision_at_k(values: ArrayLike, truth: ArrayLike, k: int | None = None) ->
 
 
 def _checked(values: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    numbers, mask = np.asarray(values, np.float64), np.asarray(truth, bool)
+    try:
+        numbers, mask = np.asarray(values, np.float64), np.asarray(truth, bool)
+    except (TypeError, ValueError) as error:
+        raise GraphInputError(
+            f"values={shown(values)} and truth={shown(truth)} were given; a number and a truth value for each are needed"
+        ) from error
     if numbers.shape != mask.shape or numbers.ndim != 1:
         raise GraphInputError(f"values of shape {numbers.shape} and truth of shape {mask.shape} were given; one each is needed")
     return np.nan_to_num(numbers), mask

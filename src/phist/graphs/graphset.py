@@ -14,6 +14,7 @@ from phist.errors import GraphInputError, brief
 from phist.graphs.arrays import (
     Array,
     IntArray,
+    arc_blocks,
     as_positions,
     loops_of_rows,
     plain_weights,
@@ -116,8 +117,15 @@ class GraphSet:
         arcs = np.diff(self.indptr[self.node_ptr])
         if self.directed:
             return arcs
-        loops = np.add.reduceat(np.append(self.loop_counts(), 0), self.node_ptr[:-1]) if len(self) else arcs
-        return (arcs + loops) // 2
+        return (arcs + self.loops_per_graph()) // 2
+
+    def loops_per_graph(self) -> IntArray:
+        """Loops of each graph, looked for in about a million nodes and arcs at a time: the set may be larger than memory."""
+        result = np.zeros(len(self), np.int64)
+        for rows in arc_blocks(self.indptr[self.node_ptr] + self.node_ptr):
+            part = self._range(rows.start, rows.stop)
+            result[rows] = np.add.reduceat(np.append(part.loop_counts(), 0), part.node_ptr[:-1])
+        return result
 
     def loop_counts(self) -> IntArray:
         """Loops at each node: 0 or 1."""
@@ -189,13 +197,15 @@ class GraphSet:
         )
 
     def _gather(self, positions: IntArray) -> "GraphSet":
-        nodes = ranges(self.node_ptr[positions], self.node_counts()[positions])
-        degrees = np.diff(self.indptr)[nodes]
-        arc_ptr = self.indptr[self.node_ptr]
-        arcs = ranges(arc_ptr[positions], np.diff(arc_ptr)[positions])
+        """Some graphs, in time and memory that do not depend on how many others there are."""
+        sizes = self.node_ptr[positions + 1] - self.node_ptr[positions]
+        nodes = ranges(self.node_ptr[positions], sizes)
+        degrees = self.indptr[nodes + 1] - self.indptr[nodes]
+        first_arc, end_arc = self.indptr[self.node_ptr[positions]], self.indptr[self.node_ptr[positions + 1]]
+        arcs = ranges(first_arc, end_arc - first_arc)
         return replace(
             self,
-            node_ptr=starts_of(self.node_counts()[positions]),
+            node_ptr=starts_of(sizes),
             indptr=starts_of(degrees),
             indices=self.indices[arcs],
             weights=None if self.weights is None else self.weights[arcs],

@@ -193,12 +193,10 @@ def _differences(name: AggregationName, first: Counts, second: Counts, size: int
         seen, other_seen = (first > 0).astype(object), (second > 0).astype(object)
     elif name == "mean":
         seen, other_seen = first * other_size, second * size  # frequencies over a common denominator
-    elif name == "histogram" and bins == 1:
-        seen, other_seen = np.full(len(first), size, object), np.full(len(second), other_size, object)
     else:
         seen, other_seen = first, second
     found: Counts = np.abs(seen - other_seen)
-    if name == "histogram" and bins > 1:  # the other bin, which has all that is elsewhere
+    if name == "histogram":  # the other bin, which has all that is elsewhere
         found = np.maximum(found, np.abs((size - first) - (other_size - second)))
     return found
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.checks import whole_number
+from phist.checks import finite_number, truth_value, whole_number
 from phist.engine.choice import Engine
 from phist.errors import ConfigError, ModelFileError, check_choice
 from phist.estimators.members.network import Network
@@ -132,8 +132,7 @@ class FittedModel:
             model.classes_ = as_labels(settings["classes"])
             model.seed_ = whole_number("seed", settings["seed"], least=0)
             model.reading_ = Reading.from_dict(settings["reading"])
-            model.data_ = settings["data"]
-            whole_number("graphs", model.data_["graphs"], least=1)
+            model.data_ = _checked_data(settings["data"])
             model._restore(saved)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, ModelFileError):
@@ -149,3 +148,12 @@ class FittedModel:
     def _restore(self, saved: SavedModel) -> None:
         """Take over what only this kind of model has."""
         raise NotImplementedError
+
+
+def _checked_data(data: Any) -> dict[str, Any]:
+    """What a saved model tells of its training graphs, as far as anything is computed of it."""
+    whole_number("graphs", data["graphs"], least=1)
+    finite_number("nodes", data["nodes"]["mean"], least=0, above=True)
+    for name in ("directed", "weighted"):
+        truth_value(name, data[name])
+    return dict(data)
