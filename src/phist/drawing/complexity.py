@@ -17,7 +17,7 @@ SHOWN = ("nodes", "all nodes as roots")  # whose points are drawn too: one of ea
 
 
 def plot_complexity(curves: Sequence[Curve]) -> "Figure":
-    """The exponents by which the time of a step grows, beside those claimed; and the points of one linear and one quadratic curve."""
+    """The exponents by which the time of a step grows beside those claimed, and the points of a linear and a quadratic curve."""
     drawn = [curve for curve in curves if curve.name in SHOWN]
     figure = new_figure(8.6, 3.6)
     left, *panels = figure.subplots(1, 1 + len(drawn), squeeze=False, width_ratios=(1.5, *[1.0] * len(drawn)))[0]

@@ -64,8 +64,8 @@ def _draw_against_precision(axes: "Axes") -> None:
         heights = [log10_outputs(dimension, float(precision)) for precision in precisions]
         axes.plot(precisions, heights, color=COLORS[number], linewidth=2)
         shown = next(place for place, height in enumerate(heights) if height <= HIGHEST - 2)
-        place = (0.0093, heights[0]) if shown == 0 else (precisions[shown] * 0.9, heights[shown] - 1)
-        axes.text(*place, f"d = {dimension}", fontsize=9.5, color=COLORS[number], va="center")
+        x, y = (0.0093, heights[0]) if shown == 0 else (precisions[shown] * 0.9, heights[shown] - 1)
+        axes.text(x, y, f"d = {dimension}", fontsize=9.5, color=COLORS[number], va="center")
     axes.text(0.45, 47, "any function\nthat counts", fontsize=9.5, color=INK)
     axes.set_xscale("log")
     axes.set_xlim(0.5, 0.0055)
