@@ -38,7 +38,7 @@ def _draw_exponents(axes: "Axes", curves: Sequence[Curve]) -> None:
     axes.set_yticks(range(len(curves)), [curve.name for curve in reversed(curves)])
     axes.set(xlim=(0.5, 2.75), ylim=(-0.6, len(curves) + 0.1))
     finish_axes(axes, "exponent p: time ≈ constant + size$^p$", "")
-    axes.set_title("time of a training step grows as claimed", fontsize=11, color=INK, loc="left")
+    axes.set_title("how the time of a training step grows", fontsize=11, color=INK, loc="left")
     axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="upper right")
 
 
