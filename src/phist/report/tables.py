@@ -66,7 +66,8 @@ def main_table(study: Study) -> Table:
     """Test accuracy of every method on every dataset, as in the paper's main table; or the metric of the study."""
     metric = METRICS[study.metric]
     published = load_published()
-    printed = published.accuracy if study.metric == "accuracy" else {}
+    shared = not study.datasets or set(study.datasets) & set(published.datasets)  # else nothing could be compared
+    printed = published.accuracy if study.metric == "accuracy" and shared else {}
     columns = sort_datasets([*study.datasets, *(published.datasets if printed else ())])
     rows, notes = _rows(study, columns, printed, lambda result: result.values, metric.digits)
     ties = [tied_with_best(study.measured(dataset)) for dataset in columns]
@@ -86,9 +87,10 @@ def generalisation_table(study: Study) -> Table:
     published = load_published()
     results = [result for result in study.results if result.family != "floor" and result.gaps]
     printed = [dataset for row in published.generalisation.values() for dataset in row.figures]
-    columns = sort_datasets([result.dataset for result in results] + printed)
+    measured = [result.dataset for result in results]
+    columns = sort_datasets(measured + printed if set(measured) & set(printed) else measured)
     shown = replace(study, results=tuple(results))
-    rows, notes = _rows(shown, columns, published.generalisation, lambda result: result.gaps)
+    rows, notes = _rows(shown, columns, published.generalisation if set(columns) & set(printed) else {}, lambda result: result.gaps)
     title = "Generalisation error: training accuracy minus test accuracy in points, mean ± standard deviation over folds"
     return Table("generalisation", title, tuple(columns), tuple(rows), notes, _legend(study))
 
