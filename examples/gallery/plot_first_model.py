@@ -2,15 +2,15 @@
 A first model
 =============
 
-Fit a classifier to graphs that differ by a motif, read its verdict, and look at the graphs in the plane of their embeddings.
+Fit a classifier to graphs with communities and without, read its verdict, and look at the graphs in the plane of their embeddings.
 """
 
 # %%
-# Trees, to each of which a house or a cycle of five nodes is joined.
+# Graphs with two communities, and graphs with the same kind of degrees and none.
 from phist import StructuralClassifier, check_graphs
-from phist.graphs.motifs import make_ba_2motifs
+from phist.graphs.generate import make_planted_partitions
 
-graphs, _ = make_ba_2motifs(120, seed=0)
+graphs = make_planted_partitions(120, n_nodes=40, seed=0)
 graphs
 
 # %%
