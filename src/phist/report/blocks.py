@@ -14,6 +14,7 @@ from phist.files import atomic_path
 from phist.report.costs import costs_table
 from phist.report.differences import difference_table
 from phist.report.estimates import estimates_table
+from phist.report.growth import growth_markdown
 from phist.report.ranks import ranks_table
 from phist.report.render import to_markdown
 from phist.report.study import Study, load_study
@@ -31,6 +32,8 @@ BLOCKS: dict[str, Callable[[Study], str]] = {
     "ablations": lambda study: to_markdown(difference_table(study, WHOLE, ABLATIONS)),
     "ranks": lambda study: to_markdown(ranks_table(study)),
     "costs": lambda study: to_markdown(costs_table(study)),
+    "growth": growth_markdown,
+    "labels": lambda study: growth_markdown(study, times=False),
     "estimates": lambda study: to_markdown(estimates_table(study)),
 }
 _BLOCK = re.compile(r"(<!-- results:begin (\S+) (\S[^\n]*?) -->\n)(.*?)(<!-- results:end -->)", re.DOTALL)
