@@ -11,7 +11,7 @@ from phist.report.study import Result, Study, title_of
 from phist.report.tables import Entry, Row, Table
 from phist.report.times import clock_of, warm_seconds
 
-NO_NUMBERS = "No record is of a part of the labelled graphs; with 'labelled' in its runs, a study makes 'phist bench run' keep some."
+NO_NUMBERS = "No record is of a part of the labelled graphs; 'labelled' in the runs of a study makes 'phist bench run' keep some."
 
 
 @dataclass(frozen=True)
