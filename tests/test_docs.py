@@ -65,7 +65,8 @@ def test_links_lead_somewhere(document):
 
 
 @pytest.mark.parametrize(
-    "package", ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "explain", "report"]
+    "package",
+    ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "explain", "report", "scale"],
 )
 def test_architecture_names_every_module(package):
     plan = (ROOT / "docs" / "architecture.md").read_text()

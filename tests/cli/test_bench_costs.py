@@ -20,3 +20,8 @@ def test_the_command_says_when_there_is_nothing_to_draw(run, tmp_path):
     folder = write_records(tmp_path / "paper", made_records(methods=("ldp",)))
     result = run("bench", "costs", folder, "--figure", tmp_path / "costs")
     assert result.exit_code == 2 and "nothing to draw" in result.output
+
+
+def test_every_line_fits_eighty_columns(run, tmp_path):
+    folder = write_records(tmp_path / "paper", made_records())
+    assert max(map(len, run("bench", "costs", folder).stdout.splitlines())) <= 80

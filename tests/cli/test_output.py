@@ -289,6 +289,34 @@ def test_no_verb_writes_over_what_it_reads(refused, model, data, tmp_path, verb)
     assert (tmp_path / "config.json").read_bytes() == (model / "config.json").read_bytes()
 
 
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "explain"])
+def test_nothing_is_written_into_a_folder_that_is_read(refused, model, tmp_path, verb):
+    make_trees(6, n_nodes=6, seed=0).save(tmp_path / "graphs")
+    before = sorted(path.name for path in (tmp_path / "graphs").iterdir())
+    for name in ("answers.csv", "graphset.json", "new/answers.csv"):
+        message = refused(verb, model, tmp_path / "graphs", "--out", tmp_path / "graphs" / name)
+        assert "which is read; choose a place outside of it" in message
+    assert sorted(path.name for path in (tmp_path / "graphs").iterdir()) == before
+
+
+def test_a_model_is_not_written_into_the_folder_of_its_graphs(refused, tmp_path):
+    make_trees(6, n_nodes=6, seed=0).save(tmp_path / "graphs")
+    for arguments in (
+        ("--out", tmp_path / "graphs" / "model"),
+        ("--out", tmp_path / "m", "--checkpoint", tmp_path / "graphs" / "c"),
+    ):
+        assert "choose a place outside of it" in refused("fit", tmp_path / "graphs", *arguments)
+
+
+def test_a_stream_is_not_written_into_what_is_read(refused, model, data, tmp_path):
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "a.jsonl").write_bytes(Path(data).read_bytes())
+    for source in (tmp_path / "lake", tmp_path / "lake" / "**" / "*.jsonl"):
+        for out in (tmp_path / "lake" / "answers", tmp_path / "lake") if source.is_dir() else (tmp_path / "lake",):
+            assert "choose" in refused("predict", model, source, "--out", out)
+    assert [path.name for path in (tmp_path / "lake").iterdir()] == ["a.jsonl"]
+
+
 # Ids -------------------------------------------------------------------------------------------------------------------
 
 

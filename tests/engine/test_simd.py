@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from phist.engine import budget, simd, statistics, worker
-from phist.engine.simd import LANES, elu, exp, half_sine, load, square_root, store, tanh
+from phist.engine.simd import LANES, elu, exp, half_sine, load_flat, square_root, store_flat, tanh
 from phist.jit import code_cache
 
 FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3, "square_root": 4}
@@ -17,7 +17,7 @@ FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3, "square_root": 4}
 @numba.njit
 def apply(which, x, y):
     for at in range(0, len(x), LANES):
-        value = load(x, at)
+        value = load_flat(x, at)
         if which == 0:
             value = exp(value)
         elif which == 1:
@@ -28,7 +28,7 @@ def apply(which, x, y):
             value = half_sine(value)
         else:
             value = square_root(value)
-        store(y, at, value)
+        store_flat(y, at, value)
 
 
 def at(name, x):

@@ -7,7 +7,7 @@ import typer
 
 from phist.cli.bench_records import Folders, Metric, NoDuplicates, Protocol, read_study
 from phist.cli.output import write_text
-from phist.cli.screen import console
+from phist.cli.screen import WIDTH, console
 from phist.cli.text import printable
 
 Figure = Annotated[Path | None, typer.Option(metavar="PATH", help="Draw it too, as PATH.png and PATH.svg.")]
@@ -27,10 +27,10 @@ def costs(
       phist bench costs experiments/paper experiments/gnns --figure docs/images/costs
     """
     from phist.report.costs import compare_costs, costs_table
-    from phist.report.render import render
+    from phist.report.render import to_text
 
     study = read_study(folders, protocol, no_duplicates, metric)
-    write_text(None, printable(render(costs_table(study))))
+    write_text(None, printable(to_text(costs_table(study), WIDTH)))
     if figure is not None:
         from phist.drawing.costs import Point, plot_costs
         from phist.drawing.style import save_figure

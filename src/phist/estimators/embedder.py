@@ -35,6 +35,18 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
     With labels the embeddings are those of a network trained to tell the classes apart. Without, those of a random network
     whose standardisation has seen the graphs: weaker, yet far from nothing.
 
+    Args:
+        preset: ``"auto"`` for sizes by the graphs, a dataset's name for the appendix's sizes, or ``"paper:ENZYMES"`` for the
+            network and training as printed.
+        class_weight: ``"balanced"``, or a weight for each label.
+        random_state: seed of every random choice; the same seed gives the same model.
+        network: a `NetworkConfig`, or fields of one by name, in place of the preset's.
+        training: a `TrainingConfig`, or fields of one by name, such as ``{"epochs": 50}``.
+        engine: ``"auto"``, ``"fused"`` or ``"reference"``.
+        inference: ``"auto"``, ``"sampled"`` or ``"exact"``.
+        checkpoint: the file from which a killed fit goes on.
+        progress: whether to show progress bars; on a terminal, unless given.
+
     Example:
         >>> from phist.graphs.generate import make_trees
         >>> from sklearn.ensemble import ExtraTreesClassifier
@@ -70,7 +82,13 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn an embedding of graphs ``X`` that tells the labels ``y`` apart, or a random one where there are none."""
+        """Learn an embedding of graphs ``X`` that tells the labels ``y`` apart, or a random one where there are none.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            y: one label for each graph; the graphs' own unless given.
+            sample_weight: how much each graph counts, (graphs); all alike unless given.
+        """
         graphs = as_graphset(X)
         self._check_parameters()
         self.seed_, self.reading_ = draw_seed(self.random_state), Reading.of(graphs)
@@ -105,7 +123,13 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         self.member_.heads = [{}]
 
     def save(self, path: str | Path, *, checkup: Checkup | None = None, metrics: Mapping[str, Any] | None = None) -> None:
-        """Write the fitted model as a folder: weights, configuration, history, and a card to read."""
+        """Write the fitted model as a folder: weights, configuration, history, and a card to read.
+
+        Args:
+            path: the folder to write; a model that is there is replaced.
+            checkup: floors and ceiling of the data for the card, from `check_graphs`.
+            metrics: further figures for the card.
+        """
         self._check_fitted()
         arrays, values = self.member_.to_state()
         settings = {**self._settings(), "network": values, "metrics": dict(metrics or {})}

@@ -1,6 +1,6 @@
 """explain() and what_if(): questions to a fitted model about single graphs."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -91,6 +91,7 @@ def what_if(model: FittedClassifier, graph: Any, add: Iterable[Item] = (), remov
     """What a model would say of a graph with some nodes and edges more, and others less.
 
     Args:
+        model: a fitted classifier.
         graph: one graph, anything `as_graphset` takes.
         add: edges as pairs of nodes (a third number is the weight), and new nodes by number, which follow the last one.
         remove: edges as pairs, and nodes by number, which go with their edges.
@@ -101,13 +102,19 @@ def what_if(model: FittedClassifier, graph: Any, add: Iterable[Item] = (), remov
     return WhatIf(other[0], model.classes_.tolist(), before, after)
 
 
-def delete(model: FittedClassifier, graph: Any, sets: Sequence[Item | Iterable[Item]]) -> NDArray[np.float64]:
+def delete(model: FittedClassifier, graph: Any, sets: Iterable[Item | Iterable[Item]]) -> NDArray[np.float64]:
     """The probabilities of a graph less those without each of several sets of nodes and edges: (sets, classes).
 
     Args:
+        model: a fitted classifier.
+        graph: one graph, anything `as_graphset` takes.
         sets: each a node's number, an edge as a pair of them, or a list of such.
     """
-    return set_effects(partial(_probabilities, model), read_one(model, graph)[0], sets)
+    if isinstance(sets, str) or not isinstance(sets, Iterable):
+        raise GraphInputError(
+            f"sets={shown(sets)} was given; a list is needed, of nodes by number, edges as pairs, or lists of such"
+        )
+    return set_effects(partial(_probabilities, model), read_one(model, graph)[0], list(sets))
 
 
 def _probabilities(model: FittedClassifier, graphs: GraphSet) -> NDArray[np.float64]:
@@ -147,7 +154,7 @@ def _targets(model: FittedClassifier, target: Hashable, probabilities: NDArray[n
         most_probable: IntArray = probabilities.argmax(1)
         return most_probable
     classes = model.classes_.tolist()
-    if target not in classes:
+    if not isinstance(target, Hashable) or target not in classes:
         raise ConfigError(f"target={shown(target)} is no class of this model; its classes are {shown(classes, 120)}")
     return np.full(len(probabilities), classes.index(target))
 

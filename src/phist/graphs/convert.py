@@ -74,7 +74,7 @@ def settle(graphs: GraphSet, reading: Reading) -> GraphSet:
         graphs = replace(graphs, weights=None)
     unsettled_weights = graphs.weights is not None and not (np.isfinite(graphs.weights) & (graphs.weights >= 0)).all()
     to_symmetrise = reading.directed == "symmetrise" and graphs.directed
-    has_loops = reading.self_loops == "drop" and graphs.loop_counts().any()
+    has_loops = reading.self_loops == "drop" and graphs.loops_per_graph().any()
     if unsettled_weights or to_symmetrise or has_loops:
         graphs = _repack(graphs, reading)
     return replace(graphs, directed=True) if reading.directed == "keep" and not graphs.directed else graphs

@@ -4,10 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from phist.metrics import METRICS
+from phist.report.comparison import tied_with_best
 from phist.report.order import family_of, method_place, sort_datasets
 from phist.report.published import Figure, PublishedRow, load_published
 from phist.report.study import Fold, Result, Study, describe, deviation, title_of
 
+MARKED = (
+    "Marked: the best complete measurement of a dataset, and with ≈ those whose difference to it has an interval that holds zero."
+)
 NO_RECORDS = "No records exist yet; 'phist bench run' makes them."
 
 
@@ -22,7 +26,10 @@ class Entry:
     interval: tuple[float, float] | None = None  # of a difference, which is then shown with its sign
     published: Figure | None = None
     best: bool = False
+    tied: bool = False  # cannot be told apart from the best
     absent: str | None = None  # why there is no mean: "skipped", "failed", or None if it was never run
+    missing: str | None = None  # a word for what was never run, "waiting" or "left out", where a study's file tells
+    why: str | None = None  # why there is no mean, in full
     note: int | None = None  # number of the note that says more, from 1
     digits: int = 1  # behind the point
 
@@ -62,13 +69,14 @@ def main_table(study: Study) -> Table:
     printed = published.accuracy if study.metric == "accuracy" else {}
     columns = sort_datasets([*study.datasets, *(published.datasets if printed else ())])
     rows, notes = _rows(study, columns, printed, lambda result: result.values, metric.digits)
+    ties = [tied_with_best(study.measured(dataset)) for dataset in columns]
     return Table(
         "main",
         title_of(study),
         tuple(columns),
-        tuple(_with_best(rows, max if metric.larger_is_better else min)),
+        tuple(_with_marks(rows, max if metric.larger_is_better else min, ties)),
         notes,
-        (*_legend(study, bool(printed)), "Marked: the best complete measurement of a dataset."),
+        (*_legend(study, bool(printed)), MARKED),
         larger_is_better=metric.larger_is_better,
     )
 
@@ -116,6 +124,9 @@ def _rows(
             result = study.result(label, dataset)
             figure = printed.figures.get(dataset) if printed else None
             entry = _entry(result, values(result) if result else {}, figure, notes)
+            if entry.mean is None and entry.absent is None:
+                word, why = study.plan.why_absent(label, dataset)
+                entry = replace(entry, missing=word or None, why=why)
             entries.append(replace(entry, digits=digits))
         rows.append(Row(label, family_of(methods[label]), tuple(entries), printed.label if printed else None))
     return rows, tuple(notes)
@@ -128,7 +139,7 @@ def _entry(result: Result | None, values: dict[Fold, float], figure: Figure | No
     note = _number(remark, notes) if remark else None
     if not values:
         absent = "skipped" if result.skipped else "failed" if result.failed else None
-        return Entry(published=figure, absent=absent, note=note, expected=result.expected)
+        return Entry(published=figure, absent=absent, why=remark, note=note, expected=result.expected)
     numbers = list(values.values())
     mean = sum(numbers) / len(numbers)
     known = len(result.records) * len(values) // len(result.splits)  # fewer where folds have no such value
@@ -160,15 +171,16 @@ def _number(remark: str, notes: list[str]) -> int:
     return notes.index(remark) + 1
 
 
-def _with_best(rows: Iterable[Row], best_of: Callable[..., float | None]) -> list[Row]:
-    """Mark the best complete mean of every column."""
+def _with_marks(rows: Iterable[Row], best_of: Callable[..., float | None], ties: list[set[str]]) -> list[Row]:
+    """Mark the best complete mean of every column, and those that cannot be told apart from it."""
     rows = list(rows)
     best = [best_of((entry.mean or 0.0 for entry in column if _counts(entry)), default=None) for column in _columns(rows)]
     return [
         replace(
             row,
             entries=tuple(
-                replace(entry, best=_counts(entry) and entry.mean == top) for entry, top in zip(row.entries, best, strict=True)
+                replace(entry, best=_counts(entry) and entry.mean == top, tied=row.label in tied and entry.mean != top)
+                for entry, top, tied in zip(row.entries, best, ties, strict=True)
             ),
         )
         for row in rows
