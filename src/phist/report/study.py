@@ -172,7 +172,9 @@ def load_study(
     study = make_study(records.values(), protocol, no_duplicates, name, metric or named_metric(*folders))
     paths = {folder: spec_path(folder) for folder in by_folder}
     specs = {record.hash: str(path) for folder, path in paths.items() if path.is_file() for record in by_folder[folder]}
-    return replace(study, plan=read_plan(folders), specs=specs)
+    plan = read_plan(folders)
+    results = tuple(replace(own, folds=plan.folds.get((own.label, own.dataset), own.folds)) for own in study.results)
+    return replace(study, results=results, plan=plan, specs=specs)
 
 
 def make_study(
