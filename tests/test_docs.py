@@ -62,6 +62,12 @@ def test_the_study_that_is_shown_is_one():
     assert {run.label: dict(run.options) for run in spec.runs}["phist-long"] == {"epochs": 200}
 
 
+def test_the_further_tables_of_a_study_are_understood():
+    content = tomllib.loads(blocks(ROOT / "docs" / "study.md", "toml")[1])
+    spec = parse_spec({"name": "more", "protocol": "paper", **content}, ROOT)
+    assert {(cell.labelled, cell.tested) for cell in spec.cells()} == {(30, 100), (300, 100)}
+
+
 @pytest.mark.parametrize("words", list(commands()))
 def test_shell_examples_name_verbs_and_options_that_exist(words):
     command, rest = typer.main.get_command(app), words

@@ -66,8 +66,7 @@ def main_table(study: Study) -> Table:
     """Test accuracy of every method on every dataset, as in the paper's main table; or the metric of the study."""
     metric = METRICS[study.metric]
     published = load_published()
-    shared = not study.datasets or set(study.datasets) & set(published.datasets)  # else nothing could be compared
-    printed = published.accuracy if study.metric == "accuracy" and shared else {}
+    printed = published.accuracy if _has_published(study) else {}
     columns = sort_datasets([*study.datasets, *(published.datasets if printed else ())])
     rows, notes = _rows(study, columns, printed, lambda result: result.values, metric.digits)
     ties = [tied_with_best(study.measured(dataset)) for dataset in columns]
@@ -80,6 +79,14 @@ def main_table(study: Study) -> Table:
         (*_legend(study, bool(printed)), MARKED),
         larger_is_better=metric.larger_is_better,
     )
+
+
+def _has_published(study: Study) -> bool:
+    """Whether published figures can stand beside a study's: accuracies on folds of the paper's datasets, all labels kept."""
+    if study.setting is None:
+        return study.metric == "accuracy"
+    same_task = study.metric == "accuracy" and study.setting[0] != "size"
+    return same_task and not set(study.datasets).isdisjoint(load_published().datasets)
 
 
 def generalisation_table(study: Study) -> Table:
@@ -201,8 +208,8 @@ def _legend(study: Study, with_published: bool = True) -> tuple[str, ...]:
     if study.setting is None:
         return (NO_RECORDS, f"Published: {load_published().source}.")
     measured = (
-        f"Measured: {describe(study.setting)}, {len(study.records):,} records; in brackets, how many of the records of an "
-        "incomplete figure exist."
+        f"Measured: {describe(study.setting)}, {len(study.records):,} records; 4/10 beside a figure says that four of its ten "
+        "records exist."
     )
     source = f"Published: {load_published().source}. Beside phist and phist-paper stands the paper's own network."
     return (measured, source) if with_published else (measured,)
