@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test test-bounds test-clusters fuzz check docs release-check bench wheel clean
+.PHONY: help setup demo test test-bounds test-clusters coverage fuzz check docs release-check bench wheel clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 17
@@ -29,6 +29,9 @@ test-bounds: setup  ## run the tests of the engine with every index of compiled 
 
 test-clusters: setup  ## run the tests that start Ray, Dask and Spark on this machine, those of them that are installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m clusters tests/scale
+
+coverage: setup  ## run all tests and say which lines they miss; takes half as long again as `make test`
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --cov=phist --cov-report=term:skip-covered
 
 fuzz: setup  ## try N random inputs (100,000 by default) and count what is mishandled
 	PYTHONPATH=tests/fuzz:tests/helpers $(BIN)/python -m fuzzing $(or $(N),100000)

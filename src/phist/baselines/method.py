@@ -94,7 +94,11 @@ class Method(ABC):
         return None
 
     def skip_size(self, n_graphs: int) -> str | None:
-        """Why this method is not run on so many graphs, or ``None`` if it is."""
+        """Why this method is not run on so many graphs, or ``None`` if it is.
+
+        Args:
+            n_graphs: how many graphs the dataset has.
+        """
         return None
 
     def prepare(self) -> None:  # noqa: B027  # most have nothing to prepare

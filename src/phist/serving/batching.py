@@ -78,7 +78,7 @@ class Batcher:
 
 
 def _answer(request: _Waiting, answer: Rows | Exception) -> None:
-    if request.answer.done():  # whoever asked has gone
+    if request.answer.done():  # its client has gone
         return
     if isinstance(answer, Exception):
         request.answer.set_exception(answer)

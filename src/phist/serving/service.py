@@ -77,7 +77,7 @@ class Service:
         }
 
     def read(self, graphs: list[dict[str, Any]], *, to_explain: bool = False) -> tuple[GraphSet, list[str]]:
-        """Graphs as the model reads them, and what whoever sent them should know."""
+        """Graphs as the model reads them, and what their sender should know."""
         self.limits.check_claims(graphs, to_explain=to_explain)
         loose = [parse_graph(_with_id(graph, number), f"graph {number}") for number, graph in enumerate(graphs)]
         packed = pack_loose(loose, Reading("keep" if self.model.reading_.directed else None, None, "use"))

@@ -51,7 +51,7 @@ class Packer:
 
 
 def unpack(place: dict[str, Any], content: bytes) -> NDArray[Any]:
-    """An array as the page reads it; for tests, and for whoever reads a page with Python."""
+    """An array as the page reads it; for tests, and for reading a page with Python."""
     kind = next(kind for kind, name in KINDS.items() if name == place["type"])
     raw = np.frombuffer(content, f"<{kind}", place["length"], place["at"])
     if "scale" not in place:
