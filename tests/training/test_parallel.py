@@ -5,6 +5,7 @@ import pytest
 import torch
 from thread_groups import run_together
 
+from phist.errors import GroupError
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.adamw import AdamW
 from phist.nn.config import NetworkConfig
@@ -21,15 +22,21 @@ WEIGHTS = np.linspace(0.5, 1.5, 30)
 CONFIG = TrainingConfig(batch_size=7, epochs=3)
 
 
-def trained(group=None, engine="fused", epochs=2, config=CONFIG, weights=WEIGHTS, **settings):
-    """The state of a network after some epochs, and the last of them."""
+def make_trainer(group, engine="fused", config=CONFIG, weights=WEIGHTS, **settings):
+    """A trainer of a small network, in a group if one is given."""
     network = make_network(NetworkConfig(channels=(4, 6), bins=4, **{"moments": "head", **settings}), 2, seed=0)
     trainer = Trainer(network, Examples(GRAPHS.with_labels(None), TARGETS, weights), None, config, engine)
     if group is not None:
         trainer.group, trainer._learner = group, DataParallel(trainer.computation, group)
+    return trainer
+
+
+def trained(group=None, epochs=2, **settings):
+    """The state of a network after some epochs, and the last of them."""
+    trainer = make_trainer(group, **settings)
     for _ in range(epochs):
         epoch = trainer.run_epoch()
-    return {name: tensor.numpy() for name, tensor in network.state_dict().items()}, epoch
+    return {name: tensor.numpy() for name, tensor in trainer.network.state_dict().items()}, epoch
 
 
 def check_close(found, expected):
@@ -41,7 +48,7 @@ def check_close(found, expected):
 @pytest.mark.parametrize("size", [2, 4])
 def test_several_processes_take_the_steps_of_one(size, engine):
     expected, epoch = trained(engine=engine)
-    for found, own in run_together(size, lambda group: trained(group, engine)):
+    for found, own in run_together(size, lambda group: trained(group, engine=engine)):
         check_close(found, expected)
         assert own.loss == pytest.approx(epoch.loss, rel=1e-5)
         assert own.accuracy == epoch.accuracy
@@ -113,6 +120,45 @@ def test_frozen_parameters_stay():
         return torch.equal(before, network.head.weight)
 
     assert all(run_together(2, frozen))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_checkpoint_of_two_processes_goes_on_in_another_number(tmp_path, size):
+    """Each process saves where only the first may; the others' files must not come to be."""
+
+    def begin(group):
+        trainer = make_trainer(group)
+        trainer.run_epoch()
+        trainer.save(tmp_path / f"checkpoint{group.rank}", "run")
+
+    def go_on(group):
+        trainer = make_trainer(group)
+        trainer.resume(tmp_path / "checkpoint0", "run")
+        trainer.run_epoch()
+        return {name: tensor.numpy() for name, tensor in trainer.network.state_dict().items()}
+
+    run_together(2, begin)
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint0"]
+    expected, _ = trained()
+    for found in [go_on(None)] if size == 1 else run_together(size, go_on):
+        check_close(found, expected)
+
+
+def test_processes_that_read_different_checkpoints_are_told_of(tmp_path):
+    for epochs in (1, 2):
+        trainer = make_trainer(None)
+        for _ in range(epochs):
+            trainer.run_epoch()
+        trainer.save(tmp_path / str(epochs), "run")
+
+    def resume(group):
+        trainer = make_trainer(group)
+        try:
+            trainer.resume(tmp_path / str(group.rank + 1), "run")
+        except GroupError as error:
+            return str(error)
+
+    assert "read different files" in run_together(2, resume)[1]
 
 
 def test_one_process_trains_as_ever():

@@ -5,6 +5,7 @@ import pytest
 
 from phist import GraphSet
 from phist.engine.computation import Fused, Reference, compute
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.adamw import AdamW
 from phist.nn.config import NetworkConfig
@@ -15,7 +16,7 @@ from phist.training.inference import average_over_roots, embed_nodes
 from phist.training.loop import Examples, Trainer, fit_network
 from phist.training.windows import BLOCK, Windowed, compute_windowed, order_in_windows
 
-GRAPHS = make_planted_partitions(30, seed=0)
+GRAPHS = in_canonical_order(make_planted_partitions(30, seed=0)).graphs  # as models see them
 TARGETS = np.unique(GRAPHS.labels, return_inverse=True)[1]
 
 

@@ -29,7 +29,7 @@ from phist.cli.options import (
 from phist.cli.output_checks import check_checkpoint_place, check_model_place, check_outside
 from phist.cli.screen import console, notes, print_json
 from phist.cli.streams import check_standard_output
-from phist.cli.together import begin_anew, gathered, remove_gathered, together
+from phist.cli.together import begin_anew, end_at_once, gathered, remove_gathered, together
 from phist.cli.training import Trained, train
 from phist.errors import OutputError, check_choice
 from phist.progress import waiting
@@ -190,9 +190,8 @@ def fit(
             _announce(told, data, graphs, kept, test, what, resumable)
         use_threads(threads)
         trained = train(model, kept, test)
-        if not group.is_first:
-            return
-    _save(trained, out, data, resumable)
+        if group.is_first:
+            _save(trained, out, data, resumable)
     trained.show(console(to_program=as_json))
     told.print(f"Saved {out}. Next:\n  phist predict {out} DATA")
     if as_json:
@@ -200,6 +199,7 @@ def fit(
     trained.exit_if_interrupted("; type the same command to go on, or add --fresh to begin anew")
     remove_checkpoint(resumable)
     remove_gathered(resumable)
+    end_at_once(group)
 
 
 def _load(data: str, labels: Path | None, resumable: Path, group: "Group", **reading: Any) -> "GraphSet":

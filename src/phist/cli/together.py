@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,17 @@ def together() -> "Iterator[Group]":
         from phist.training.group import process_group
     with process_group() as group, silenced(is_quiet() or not group.is_first):
         yield group
+    if not group.is_first:
+        end_at_once(group)
+
+
+def end_at_once(group: "Group") -> None:
+    """End a process of several here: at the interpreter's own end a thread of the transport may abort, and torchrun fails."""
+    if group.size == 1:
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def begin_anew(checkpoint: Path, fresh: bool, group: "Group") -> None:
@@ -45,10 +57,11 @@ def gathered(data: str, checkpoint: Path, group: "Group", reading: dict[str, Any
 
 
 def remove_gathered(checkpoint: Path) -> None:
-    """The model is saved: the copy of its graphs is no longer needed."""
+    """The model is saved: the copy of its graphs is no longer needed; a set that is no copy stays."""
     from phist.graphs.storage import GRAPHSET_FOLDER
+    from phist.scale.gathering import is_gathered
 
-    if (place := _place(checkpoint)).is_dir():
+    if is_gathered(place := _place(checkpoint)):
         GRAPHSET_FOLDER.check(place)
         shutil.rmtree(place)
 

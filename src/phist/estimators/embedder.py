@@ -25,7 +25,7 @@ from phist.graphs.checkup import Checkup
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import make_network
-from phist.training.inference import Inference, settle_statistics
+from phist.training.inference import Inference, initialise_statistics
 from phist.training.presets import make_preset
 
 
@@ -118,7 +118,7 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         preset = self.member_.preset
         network = make_network(preset.network, 1, self.seed_)
         engine = choose_engine(self.engine, network, graphs)
-        settle_statistics(compute(network, graphs, engine), preset.training.batch_size, self.seed_)
+        initialise_statistics(compute(network, graphs, engine), preset.training.batch_size, self.seed_)
         self.member_.trained = [TrainedNetwork(network, self.seed_, self.engine, self.inference, self.progress)]
         self.member_.heads = [{}]
 

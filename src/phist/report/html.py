@@ -95,12 +95,12 @@ def _by_metric(views: dict[str, Study], study: Study, content: Callable[[Study],
 
 def _results(study: Study) -> str:
     table = main_table(study)
-    published = "; in italics what was published" if study.metric == "accuracy" else ""
+    toggle = any(entry.published for row in table.rows for entry in row.entries)
+    published = "; in italics what was published" if toggle else ""
     about = (
         f"{title_of(study)}{published}. Click a head to sort. In bold the best of a dataset, underlined what cannot be told "
         "apart from it; shaded from the best floor, without colour, up to the best."
     )
-    toggle = study.metric == "accuracy"
     return tag("p", words(about)) + family_key(table, toggle) + table_html(table, study.metric) + notes_html(table)
 
 

@@ -82,6 +82,7 @@ def process_group() -> Iterator[Group]:
     _current = Group(torch.distributed.get_rank(), torch.distributed.get_world_size())
     try:
         yield _current
+        _current.agree(0)  # the first may have a model to save, and torchrun ends all where one has ended
     finally:
         _current = Group()
         torch.distributed.destroy_process_group()
