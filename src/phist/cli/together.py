@@ -28,7 +28,7 @@ def together() -> "Iterator[Group]":
 
 
 def end_at_once(group: "Group") -> None:
-    """End a process of several here: at the end of the interpreter a thread of the transport sometimes aborts, and torchrun fails."""
+    """End a process of several here: at the end of the interpreter a thread of the transport may abort, and torchrun fails."""
     if group.size == 1:
         return
     sys.stdout.flush()

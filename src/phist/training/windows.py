@@ -12,6 +12,7 @@ from torch import Tensor
 from phist.engine.choice import choose_engine
 from phist.engine.computation import Computation, Fused, compute
 from phist.engine.steps import Steps
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
 from phist.nn.sampling import Draws, Views
@@ -26,6 +27,12 @@ Positions = NDArray[np.int64]
 def is_windowed(graphs: GraphSet) -> bool:
     """Whether graphs are too many to be planned at once; it depends on them alone, not on the machine."""
     return len(graphs.indices) + graphs.n_nodes > MOST_AT_ONCE
+
+
+def take(graphs: GraphSet, positions: Positions) -> GraphSet:
+    """Some graphs with their nodes in canonical order, which a set that fits into memory has as a whole."""
+    chosen = graphs[positions]
+    return in_canonical_order(chosen).graphs if is_windowed(graphs) else chosen
 
 
 def compute_windowed(network: StructuralNetwork, graphs: GraphSet, engine: str, rows: Positions | None = None) -> Computation:
@@ -79,7 +86,7 @@ class Windowed(Computation):
 
     def window(self, chosen: Positions) -> Computation:
         """The network on some graphs, numbered from 0 there."""
-        return compute(self.network, self.graphs[chosen if self.rows is None else self.rows[chosen]], self._engine)
+        return compute(self.network, take(self.graphs, chosen if self.rows is None else self.rows[chosen]), self._engine)
 
     def scores(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.window(chosen).scores(np.arange(len(chosen)), draws)
