@@ -11,7 +11,8 @@ from phist.errors import GraphInputError, PhistError, brief
 from phist.extras import require
 from phist.graphs.datasets import load_graphs
 from phist.graphs.formats.graph_rows import NEEDED, OPTIONAL
-from phist.graphs.formats.parquet import check_names, text_columns, unpacked_bytes
+from phist.graphs.formats.parquet import check_names, text_columns
+from phist.graphs.formats.parquet_footer import RowGroup, read_footer
 from phist.graphs.graphset import GraphSet
 from phist.graphs.limits import check_growth, most_bytes
 from phist.graphs.packing import Reading
@@ -113,6 +114,7 @@ def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) 
         text = text_columns(source.path)
         file = parquet.ParquetFile(source.path, memory_map=True, buffer_size=1 << 20, read_dictionary=text)
         check_names(source.path, file.schema_arrow.names, (*NEEDED, *OPTIONAL))
+        groups = read_footer(source.path)
     except GraphInputError as error:
         yield 0, Damage(None, str(error)), 1.0
         return
@@ -120,37 +122,35 @@ def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) 
         yield 0, Damage(None, f"it cannot be read as Parquet ({_why(error)}); write it again"), 1.0
         return
     with file:
-        total, begin = max(1, file.metadata.num_rows), 0
-        for number in range(file.metadata.num_row_groups):
-            group = file.metadata.row_group(number)
-            end = begin + group.num_rows
+        total, begin = max(1, sum(group.rows for group in groups)), 0
+        for number, group in enumerate(groups):
+            end = begin + group.rows
             if _wanted(begin, end, limits, wants):
                 most = most_bytes(source.path.stat().st_size, reading.max_bytes)
-                yield from _row_group(file, number, begin, most, limits, total)
+                yield from _row_group(file, number, group, begin, most, limits, total)
             begin = end
 
 
 def _row_group(
-    file: Any, number: int, begin: int, most: int, limits: Limits, total: int
+    file: Any, number: int, group: RowGroup, begin: int, most: int, limits: Limits, total: int
 ) -> Iterator[tuple[int, Rows | Damage, float]]:
     columns = [name for name in (*NEEDED, *OPTIONAL) if name in file.schema_arrow.names]
-    group = file.metadata.row_group(number)
     row = begin
     try:
-        unpacked = unpacked_bytes(group, set(columns))
-        check_growth(unpacked, most, f"rows {begin} to {begin + group.num_rows - 1} unpack to {unpacked:,} bytes")
-        row_bytes = max(1, unpacked // max(1, group.num_rows))
+        unpacked = group.unpacked_bytes(set(columns))
+        check_growth(unpacked, most, f"rows {begin} to {begin + group.rows - 1} unpack to {unpacked:,} bytes")
+        row_bytes = max(1, unpacked // max(1, group.rows))
         at_once = max(1, min(limits.batch_rows, _BYTES_PER_ROW * limits.batch_rows // row_bytes))
         for batch in file.iter_batches(at_once, row_groups=[number], columns=columns):
             yield row, TableRows(batch, row), (row + batch.num_rows) / total
             row += batch.num_rows
     except GraphInputError as error:
-        rows = group.num_rows if 8 * group.num_rows <= most else None  # as it says, unless that is the trouble
-        yield row, Damage(rows, str(error)), (begin + group.num_rows) / total
+        rows = group.rows if 8 * group.rows <= most else None  # as it says, unless that is the trouble
+        yield row, Damage(rows, str(error)), (begin + group.rows) / total
     except PhistError:
         raise
     except Exception as error:  # as above
-        end = begin + group.num_rows
+        end = begin + group.rows
         yield row, Damage(end - row, f"rows {row} to {end - 1} cannot be read ({_why(error)}); write the file again"), end / total
 
 

@@ -14,7 +14,8 @@ from phist.errors import GraphInputError, brief
 from phist.extras import require
 from phist.files import atomic_path
 from phist.graphs.arrays import Array, IntArray, starts_of
-from phist.graphs.formats.parquet import GRAPH_COLUMNS, check_names, column_values, text_columns, unpacked_bytes
+from phist.graphs.formats.parquet import GRAPH_COLUMNS, check_names, column_values, text_columns
+from phist.graphs.formats.parquet_footer import read_footer
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.graphs.limits import ARC, NODE, check_growth, most_bytes
@@ -40,8 +41,7 @@ def read_graph_rows(path: Path, reading: Reading) -> GraphSet:
         with parquet.ParquetFile(path, memory_map=True, read_dictionary=text_columns(path)) as file:
             check_names(path, file.schema_arrow.names, (*NEEDED, *OPTIONAL))
             columns = [name for name in (*NEEDED, *OPTIONAL) if name in file.schema_arrow.names]
-            groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
-            unpacked = sum(unpacked_bytes(group, set(columns)) for group in groups)
+            unpacked = sum(group.unpacked_bytes(set(columns)) for group in read_footer(path))
             check_growth(unpacked, most_bytes(path.stat().st_size, reading.max_bytes), f"{path} unpacks to {unpacked:,} bytes")
             table = file.read(columns=columns)
     except (GraphInputError, ImportError):

@@ -7,6 +7,7 @@ import numpy as np
 
 from phist.errors import GraphInputError, brief
 from phist.extras import require
+from phist.graphs.formats.parquet_footer import read_footer
 from phist.graphs.limits import CELL, check_growth, most_bytes
 from phist.graphs.packing import Reading
 
@@ -51,31 +52,17 @@ def has_graph_rows(path: Path) -> bool:
         return False
 
 
-def unpacked_bytes(group: Any, columns: set[str]) -> int:
-    """What some columns of a row group take in memory: runs of equal values have next to no bytes in the file."""
-    chunks = (group.column(place) for place in range(group.num_columns))
-    values = [max(8 * abs(chunk.num_values), abs(chunk.total_uncompressed_size)) for chunk in chunks if _top_of(chunk) in columns]
-    return int(max(8 * abs(group.num_rows), sum(values)))
-
-
 def text_columns(path: Path) -> list[str]:
     """Columns of text, which are kept as numbers into a dictionary: a name of a megabyte may stand in every row."""
     schema = require("pyarrow.parquet", "tables", "reading Parquet").read_schema(path)
     return [name for name, kind in zip(schema.names, schema.types, strict=True) if str(kind) in ("string", "large_string")]
 
 
-def _top_of(chunk: Any) -> str:
-    """The column that a chunk belongs to: the values of a list have a path of their own."""
-    return str(chunk.path_in_schema).split(".", 1)[0]
-
-
 def _check_size(path: Path, metadata: Any, columns: set[str], reading: Reading) -> None:
     most = most_bytes(path.stat().st_size, reading.max_bytes)
     rows = metadata.num_rows
     check_growth(CELL * rows * max(1, len(columns)), most, f"{path} has {rows:,} rows")
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    chunks = (group.column(place) for group in groups for place in range(group.num_columns))
-    unpacked = sum(abs(chunk.total_uncompressed_size) for chunk in chunks if chunk.path_in_schema in columns)
+    unpacked = sum(group.unpacked_bytes(columns) for group in read_footer(path))
     check_growth(unpacked, most, f"{path} unpacks to {unpacked:,} bytes")
 
 
