@@ -93,6 +93,7 @@ class Browser:
         """What the visitor prefers, such as color_scheme="dark"."""
         wishes = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in features.items()]
         self.send("Emulation.setEmulatedMedia", features=wishes)
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")  # until the page has seen it
 
     def resize(self, width, height=900):
         """Show the page on a screen of another size."""

@@ -1,10 +1,17 @@
 """The page as somebody uses it, in a real browser."""
 
+import base64
+import gzip
+import json
+
 import numpy as np
 import pytest
 from explained_page import GRAPH_NOTE, MAP_NOTE, TITLE, box_of, choose, click, picture
 
+from phist.explain.page.packing import unpack
 from phist.explain.page.selection import margin
+
+MARGIN = 22  # pixels around the map
 
 
 def count_of(browser):
@@ -194,3 +201,29 @@ def test_plus_and_minus_zoom_the_map(browsed):
     zoomed = picture(browsed, "map-canvas")
     browsed.press("-", 189)
     assert zoomed != before and picture(browsed, "map-canvas") == before
+
+
+def test_graphs_of_the_training_are_hollow_and_mistakes_have_a_ring(browsed, known):
+    choose(browsed, 0)
+    click(browsed, "#zoom-all")
+    _, _, width, height = box_of(browsed, "map-canvas")
+    data, arrays = (browsed.run(f"document.getElementById('{name}').textContent") for name in ("data", "arrays"))
+    places, raw = json.loads(data)["map"], gzip.decompress(base64.b64decode(arrays))
+    x, y = (MARGIN + unpack(places[axis], raw) / 65535 * (size - 2 * MARGIN) for axis, size in (("x", width), ("y", height)))
+    apart = np.hypot(x - x[:, None], y - y[:, None]) + 99 * np.eye(len(x))
+    alone = [graph for graph in np.flatnonzero(apart.min(1) > 16).tolist() if apart[0, graph] > 16]
+    wrong = known[1].argmax(1) != known[0]
+    style = "getComputedStyle(document.documentElement)"
+    paper, ink = (browsed.run(f"{style}.getPropertyValue('--{name}').trim()") for name in ("paper", "ink"))
+    assert len(alone) > 3
+    for graph in alone:
+        assert (colour_at(browsed, x[graph], y[graph]) in (paper, "#000000")) == (graph < 20)
+        assert (colour_at(browsed, x[graph] + 7.5, y[graph]) == ink) == wrong[graph]
+
+
+def colour_at(browser, x, y):
+    """Of one pixel of the map; black where nothing is drawn."""
+    pixel = browser.run(
+        f"[...document.getElementById('map-canvas').getContext('2d').getImageData({x}, {y}, 1, 1).data.slice(0, 3)]"
+    )
+    return "#" + "".join(f"{value:02x}" for value in pixel)
