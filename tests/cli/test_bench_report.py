@@ -20,3 +20,11 @@ def test_where_the_method_to_compare_has_no_records_the_first_is_compared(run, t
 
 def test_a_place_that_cannot_be_written_is_refused(refused, tmp_path):
     assert "it is a folder" in refused("bench", "report", tmp_path, "-o", tmp_path)
+
+
+def test_records_are_not_replaced_by_their_report(refused, tmp_path):
+    folder = write_records(tmp_path / "paper", make_study_records())
+    file = sorted(folder.glob("*/*.jsonl"))[0]
+    before = file.read_bytes()
+    assert "it is what is read" in refused("bench", "report", folder, "-o", file)
+    assert file.read_bytes() == before

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study, record_files
 from phist.cli.output import is_standard_output, write_text
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
@@ -35,7 +35,7 @@ def report(
     from phist.report.diagram import diagram_html
     from phist.report.html import make_report
 
-    check_file_place(out)
+    check_file_place(out, *record_files(folders))
     study = read_study(folders, protocol, no_duplicates, metric)
     with waiting("drawing"):
         page = make_report(study, against, diagram_html)

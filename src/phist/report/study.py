@@ -220,7 +220,7 @@ def title_of(study: Study) -> str:
 
 
 def deviation(values: Iterable[float]) -> float | None:
-    """The sample deviation, where there is one."""
+    """The sample standard deviation, where there is one."""
     numbers = list(values)
     return mean_and_deviation(numbers)[1] if len(numbers) > 1 else None
 

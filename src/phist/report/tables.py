@@ -94,9 +94,10 @@ def generalisation_table(study: Study) -> Table:
     published = load_published()
     results = [result for result in study.results if result.family != "floor" and result.gaps]
     printed = [dataset for row in published.generalisation.values() for dataset in row.figures]
-    columns = sort_datasets([result.dataset for result in results] + printed)
+    measured = [result.dataset for result in results]
+    columns = sort_datasets(measured + printed if set(measured) & set(printed) else measured)
     shown = replace(study, results=tuple(results))
-    rows, notes = _rows(shown, columns, published.generalisation, lambda result: result.gaps)
+    rows, notes = _rows(shown, columns, published.generalisation if set(columns) & set(printed) else {}, lambda result: result.gaps)
     title = "Generalisation error: training accuracy minus test accuracy in points, mean ± standard deviation over folds"
     return Table("generalisation", title, tuple(columns), tuple(rows), notes, _legend(study))
 

@@ -25,7 +25,7 @@ def read_parquet(path: Path, wanted: tuple[str, ...], reading: Reading) -> tuple
     """Those of the ``wanted`` columns that are there, and the names of all, in lower case."""
     parquet = require("pyarrow.parquet", "tables", "reading Parquet")
     try:
-        with parquet.ParquetFile(path, read_dictionary=_text_columns(parquet, path)) as file:
+        with parquet.ParquetFile(path, read_dictionary=text_columns(path)) as file:
             schema = file.schema_arrow
             names = [name.strip().lower() for name in schema.names]
             check_names(path, names, wanted)
@@ -34,7 +34,7 @@ def read_parquet(path: Path, wanted: tuple[str, ...], reading: Reading) -> tuple
                 _check_kind(path, name, schema.field(own).type)
             _check_size(path, file.metadata, set(found.values()), reading)
             table = file.read(columns=list(found.values()))
-        return {name: _values(table.column(own)) for name, own in found.items()}, names
+        return {name: column_values(table.column(own)) for name, own in found.items()}, names
     except (GraphInputError, ImportError):
         raise
     except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee, MemoryError included
@@ -51,10 +51,22 @@ def has_graph_rows(path: Path) -> bool:
         return False
 
 
-def _text_columns(parquet: Any, path: Path) -> list[str]:
+def unpacked_bytes(group: Any, columns: set[str]) -> int:
+    """What some columns of a row group take in memory: runs of equal values have next to no bytes in the file."""
+    chunks = (group.column(place) for place in range(group.num_columns))
+    values = [max(8 * abs(chunk.num_values), abs(chunk.total_uncompressed_size)) for chunk in chunks if _top_of(chunk) in columns]
+    return int(max(8 * abs(group.num_rows), sum(values)))
+
+
+def text_columns(path: Path) -> list[str]:
     """Columns of text, which are kept as numbers into a dictionary: a name of a megabyte may stand in every row."""
-    schema = parquet.read_schema(path)
+    schema = require("pyarrow.parquet", "tables", "reading Parquet").read_schema(path)
     return [name for name, kind in zip(schema.names, schema.types, strict=True) if str(kind) in ("string", "large_string")]
+
+
+def _top_of(chunk: Any) -> str:
+    """The column that a chunk belongs to: the values of a list have a path of their own."""
+    return str(chunk.path_in_schema).split(".", 1)[0]
 
 
 def _check_size(path: Path, metadata: Any, columns: set[str], reading: Reading) -> None:
@@ -75,7 +87,7 @@ def _check_kind(path: Path, name: str, kind: Any) -> None:
         raise GraphInputError(f"{path}: the column {name} holds {brief(kind, 60)}; cast it to numbers or text")
 
 
-def _values(column: Any) -> list[Any]:
+def column_values(column: Any) -> list[Any]:
     """A column as Python values; equal texts are one object, so that a long one is held once."""
     column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     if not hasattr(column, "dictionary"):
