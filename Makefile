@@ -55,6 +55,7 @@ bench: setup  ## measure reading, start-up and the engine
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/engine.py all --markdown benchmarks/results/engine.md --figure docs/images/engine-scaling.png
+	$(BIN)/python benchmarks/engine.py one-thread --markdown benchmarks/results/one_thread.md
 
 wheel: setup  ## build a wheel with portable code for this system, Python and Numba, in dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

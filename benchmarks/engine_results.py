@@ -49,6 +49,21 @@ def steps_table(found: Found) -> Table:
     return [header, *rows] if rows else []
 
 
+def one_thread_table(found: Found) -> Table:
+    """The same with one thread for every form."""
+    header = ["a step, one thread each, processor time", "PyG ms", "reference ms", "engine ms", "against PyG", "against reference"]
+    results = of_kind(found, "one-thread")
+    rows = []
+    for result in results:
+        times = [1000 * median(result["seconds"][name]) for name in ("pyg", "reference", "engine")]
+        ratios = [f"{ratio(result, name):.1f}x" for name in ("pyg", "reference")]
+        rows.append([result["dataset"], f"{times[0]:.1f}", f"{times[1]:.1f}", f"{times[2]:.2f}", *ratios])
+    if not rows:
+        return []
+    means = [f"{geometric_mean(ratio(one, name) for one in results):.1f}x" for name in ("pyg", "reference")]
+    return [header, *rows, ["geometric mean", "", "", "", *means]]
+
+
 def work_table(found: Found) -> Table:
     """Where the engine's time goes, and how much arithmetic it gets done."""
     rows, header = [], ["engine"]
@@ -106,7 +121,7 @@ def exponent(points: Sequence[Found], what: str) -> float:
 
 def all_tables(found: Found) -> list[Table]:
     """Every table that has something in it."""
-    tables = [steps_table(found), work_table(found), memory_table(found)]
+    tables = [steps_table(found), one_thread_table(found), work_table(found), memory_table(found)]
     tables += [scaling_table(name, points) for name, points in curves_of(found).items()]
     return [table for table in tables if table]
 

@@ -22,6 +22,7 @@ VOID = {"meta", "input", "br", "link"}
 def study():
     records = make_study_records()
     records += make_records([9] * 4, method=HOSTILE, notes=[HOSTILE], options={"note": HOSTILE}, engine=HOSTILE, epochs=5)
+    records += make_records([18] * 3, method="ltp", notes=["a note"])  # incomplete, and the best of its column but for that
     records += [make_record("ldp", HOSTILE, status="failed", reason=HOSTILE)]
     records += [make_record("svm-theta", "DD", status="skipped", reason=HOSTILE)]
     return make_study(records, name=f"small {HOSTILE}")

@@ -9,6 +9,8 @@ from string import Template
 from phist import __version__
 from phist.metrics import METRICS
 from phist.report.figures import plot_accuracy_against_time, plot_folds, plot_training
+from phist.report.growth import growth_of
+from phist.report.growth_figures import plot_growth
 from phist.report.html_controls import controls_html, summary_html
 from phist.report.html_tables import family_key, notes_html, table_html
 from phist.report.order import sort_datasets
@@ -58,6 +60,7 @@ def _sections(study: Study, metrics: list[str], draw_ranks: DrawRanks | None) ->
     yield "summary", "At a glance", summary_html() if study.results else tag("p", words(NO_RECORDS), class_="empty")
     views = {name: study.with_metric(name) for name in metrics}
     yield "results", "Results", _by_metric(views, study, _results)
+    yield "growth", "Growth", _by_metric(views, study, _growth)
     if len(study.labels) > 1:
         yield "differences", "Differences", tag("div", id="differences-table")
     yield "ranks", "Ranks", _by_metric(views, study, lambda view: _ranks(view, draw_ranks))
@@ -82,6 +85,10 @@ GENERALISATION = (
     "Training accuracy minus test accuracy in points, at the chosen epoch and configuration, mean ± standard deviation over folds. "
     "A small error is good only where accuracy is."
 )
+GROWTH = (
+    "Time of fit and prediction, from nothing, and the mean on test graphs, against the number of labelled graphs; one line for "
+    "each method. Times and numbers are on logarithmic axes, on which equal steps are equal factors."
+)
 RANKS = "The rank of every method by its mean on every dataset; 1 is the best. A rank opens the records it was made of."
 
 
@@ -102,6 +109,11 @@ def _results(study: Study) -> str:
         "apart from it; shaded from the best floor, without colour, up to the best."
     )
     return tag("p", words(about)) + family_key(table, toggle) + table_html(table, study.metric) + notes_html(table)
+
+
+def _growth(study: Study) -> str:
+    panels = [plot_growth(growth, study.metric) for growth in growth_of(study)]
+    return tag("p", words(GROWTH)) + family_key(main_table(study)) + tag("div", *panels, class_="panels") if panels else ""
 
 
 def _ranks(study: Study, draw_ranks: DrawRanks | None) -> str:

@@ -104,8 +104,15 @@ def _opener(content: str, label: str, dataset: str, entry: Entry) -> str:
     elif dataset == MEAN_RANK:
         spoken, dataset = f"{label}, mean rank {entry_text(entry)}; open all its results", ""
     else:
-        spoken = f"{label} on {dataset}: {entry_text(entry)}; open its records"
+        spoken = f"{label} on {dataset}: {_shown(entry)}; open its records"
     return tag("button", content, class_="figure", type="button", data_label=label, data_dataset=dataset, aria_label=spoken)
+
+
+def _shown(entry: Entry) -> str:
+    """The text of a measured cell, letter by letter: whoever speaks to the page says what is seen."""
+    spread = "" if entry.deviation is None else f" ± {entry.deviation:.{entry.digits}f}"
+    part = "" if entry.complete else f" {entry.folds}/{entry.expected}"
+    return f"{entry.mean:.{entry.digits}f}{spread}{part}{entry.note or ''}"
 
 
 def _share(mean: float, reach: Reach) -> float:
