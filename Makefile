@@ -27,8 +27,8 @@ test: setup  ## run all tests, in as many processes as there are cores
 test-bounds: setup  ## run the tests of the engine with every index of compiled code checked
 	PHIST_CHECK_BOUNDS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/engine
 
-test-clusters: setup  ## run the tests that start Ray, Dask and Spark on this machine, those of them that are installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m clusters tests/scale
+test-clusters: setup  ## run the tests that start Ray, Dask, Spark and torchrun on this machine, those of them that are installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m clusters tests/scale tests/cli
 
 coverage: setup  ## run all tests and say which lines they miss; takes half as long again as `make test`
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --cov=phist --cov-report=term:skip-covered

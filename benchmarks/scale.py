@@ -250,7 +250,7 @@ def ordered(name, how, seed):
     if how != "any":
         windows.MOST_AT_ONCE, windows.WINDOW = 0, size // 10
         windows.BLOCK = max(1, len(training) // 400)  # as many blocks a window as 33 million nodes and arcs have: some dozens
-    model = StructuralClassifier(preset="one", random_state=int(seed), progress=False, training={"epochs": 30})
+    model = StructuralClassifier(preset="one", random_state=int(seed), progress=False, training={"epochs": 15})
     model.fit(graphs_in_order)
     windows.MOST_AT_ONCE = 1 << 25
     return {"accuracy": model.score(graphs[test])}

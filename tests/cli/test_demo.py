@@ -33,6 +33,8 @@ def test_demo_leaves_model_metrics_and_pictures(run, tmp_path, only_mutag):
     for name in ("responses", "plane", "history"):
         assert (tmp_path / "demo" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert "<svg" in (tmp_path / "demo" / f"{name}.svg").read_text()
+    last = result.stdout.strip().splitlines()[-1]
+    assert last.startswith("Open this page") and (tmp_path / "demo" / "page.html").read_text().startswith("<!doctype html>")
 
 
 @needs_enzymes

@@ -90,7 +90,7 @@ def test_graph_with_a_loop_is_left_as_it_is():
 @pytest.mark.parametrize("seed", range(4))
 def test_merged_operator_acts_as_the_full_one_on_signals_that_twins_share(seed):
     graphs = tangled(seed, weighted=True)
-    values = scaled_operator(graphs.indptr, graphs.indices, graphs.weights_or_ones(), graphs.node_ptr, 0.8, True)
+    values = scaled_operator(SparseRows(graphs.indptr, graphs.indices, graphs.weights_or_ones()), graphs.node_ptr, 0.8, True)
     full = np.zeros((graphs.n_nodes, graphs.n_nodes))
     full[np.repeat(np.arange(graphs.n_nodes), graphs.degrees()), graphs.indices] = values
     first = np.array(classes_of(graphs))

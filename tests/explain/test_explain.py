@@ -321,7 +321,7 @@ def test_deletions_are_predicted_a_few_at_a_time(network, monkeypatch):
     for one, other in zip(explain(network, TREES[:3]), expected, strict=True):
         np.testing.assert_allclose(one.deletions.edges, other.deletions.edges, atol=1e-6)
         np.testing.assert_allclose(one.deletions.nodes, other.deletions.nodes, atol=1e-6)
-    assert max(seen) <= 40 and sum(seen) == 27 + 3 * (8 * 9 + 9 * 8)
+    assert max(seen) <= 40 and len(seen) > 3 and sum(seen) < 27 + 3 * (8 * 9 + 9 * 8)  # equal parts are asked about once
 
 
 def test_nodes_are_judged_by_what_covers_most_of_the_prediction(explained, network):

@@ -14,9 +14,10 @@ from phist.training import windows
 from phist.training.config import TrainingConfig
 from phist.training.inference import average_over_roots, embed_nodes
 from phist.training.loop import Examples, Trainer, fit_network
-from phist.training.windows import BLOCK, Windowed, compute_windowed, order_in_windows
+from phist.training.windows import BLOCK, Windowed, compute_windowed, order_in_windows, take
 
-GRAPHS = in_canonical_order(make_planted_partitions(30, seed=0)).graphs  # as models see them
+GIVEN = make_planted_partitions(30, seed=0)
+GRAPHS = in_canonical_order(GIVEN).graphs
 TARGETS = np.unique(GRAPHS.labels, return_inverse=True)[1]
 
 
@@ -85,6 +86,11 @@ def test_embeddings_are_those_of_all_graphs_at_once(many):
     chosen = np.arange(4)
     draws = network.config.sampler.draw(whole.sizes, np.random.default_rng(0))
     assert np.allclose(windowed.scores(chosen, draws).detach(), whole.scores(chosen, draws).detach(), atol=1e-6)
+
+
+def test_nodes_of_many_graphs_are_put_in_canonical_order_window_by_window(many):
+    assert take(GIVEN, np.array([7, 3])) == GRAPHS[[7, 3]]
+    assert compute_windowed(small_network(), GIVEN, "fused").window(np.array([5])).graphs == GRAPHS[[5]]
 
 
 def test_steps_are_those_of_all_graphs_at_once():

@@ -7,6 +7,7 @@ import typer
 
 from phist.cli.holdout import hold_out
 from phist.cli.options import EFFORTS, Json, Seed, Threads, use_threads
+from phist.cli.output import write_text
 from phist.cli.output_checks import check_folder_place, check_model_place
 from phist.cli.screen import console, print_json, show_bounds
 from phist.cli.training import train
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
 
 PREFERRED, EMBEDDED = "ENZYMES", "MUTAG"  # where structure pays, if it is on this machine; and what the extra "demo" brings
+PAGE, EXPLAINED = "page.html", 16  # held-out graphs in full: a quarter of a minute
 HELD_OUT = 0.2  # twice the usual share: a tenth of so few graphs would say very little
 
 Out = Annotated[Path, typer.Option(help="The folder to write; what an earlier demo left there is replaced.")]
@@ -72,15 +74,17 @@ def demo(
     metrics = {"data": name, **trained.metrics()}
     write_json(out / "metrics.json", metrics)
     draw(model, training, test, out, name)
+    explain(model, graphs, test, out, name)
     if as_json:
         print_json(metrics)
     screen.print(_where_things_are(out, name))
+    screen.print(f"Open this page in a browser: {out / PAGE}", style="bold")
     trained.exit_if_interrupted()
 
 
 def _check_own_files(out: Path) -> None:
     """Files of these names are replaced only beside a model, that is where an earlier demo left them."""
-    names = ["metrics.json", *(f"{name}.{kind}" for name in ("responses", "plane", "history") for kind in ("png", "svg"))]
+    names = ["metrics.json", PAGE, *(f"{name}.{kind}" for name in ("responses", "plane", "history") for kind in ("png", "svg"))]
     found = [name for name in names if (out / name).exists()]
     if found and not (out / "model").exists():
         raise OutputError(f"{out} holds {found[0]} and is not the folder of an earlier demo; choose another name")
@@ -100,6 +104,16 @@ def draw(model: "StructuralClassifier", training: "GraphSet", test: "GraphSet", 
     save_figure(plot_history(model.histories_[0]), out / "history")
 
 
+def explain(model: "StructuralClassifier", graphs: "GraphSet", test: "GraphSet", out: Path, name: str) -> None:
+    """The page of explanations: all graphs on its map, and some that were held out in full."""
+    import numpy as np
+
+    from phist.explain.page.html import make_page
+
+    wanted = np.flatnonzero(np.isin(graphs.ids, test.ids[:EXPLAINED])).tolist()
+    write_text(out / PAGE, make_page(model, graphs, wanted=wanted, name=name))
+
+
 def _where_things_are(out: Path, name: str) -> str:
     return f"""
 In {out}:
@@ -108,6 +122,7 @@ In {out}:
   responses.png    a root's learned response and projective histogram, in a graph of each class (also .svg)
   plane.png        the held-out graphs in the plane (also .svg)
   history.png      loss and accuracy of the first network over the epochs (also .svg)
+  page.html        why: a map of all graphs, what nodes and edges do, and edits that move the prediction
 Next:
   phist predict {out / "model"} {name} --out predictions.csv
   phist embed {out / "model"} {name} --out embeddings.npz

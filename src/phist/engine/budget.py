@@ -6,8 +6,6 @@ pairs and entries, which are known only when balls are found, the most that ther
 
 from typing import Any
 
-import numpy as np
-
 from phist.engine.arena import clear, lower_tops, tops_of
 from phist.engine.balls import Chunk, most_counts, take_chunk, take_nodes
 from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
@@ -25,21 +23,18 @@ FLOATS, INTEGERS, DOUBLES, POSITIONS, KEPT = range(5)
 
 
 @compiled
-def needs(job: Job, keep: bool) -> Any:
-    """Enough for each shard in any step, whatever balls its roots have; the job's arena only counts.
+def needs(job: Job, keep: bool, result: Any) -> None:
+    """Enough for each shard in any step, whatever balls its roots have, to ``result``, (shards, 5); the job's arena only counts.
 
     Responses of ``result[:, KEPT]`` floats may be kept for the backward pass.
     """
-    shards = job.work.shards
-    n_steps, n_shards = len(shards.ptr), shards.ptr.shape[1] - 1
-    result, handle = np.zeros((n_shards, KEPT + 1), np.int64), handle_of(job)
-    for number in range(n_shards):
+    shards, handle, n_steps = job.work.shards, handle_of(job), len(job.work.shards.ptr)
+    for number in range(len(result)):
         for step in range(n_steps):
             items = shards.order[shards.ptr[step, number] : shards.ptr[step, number + 1]]
             _measure_shard(items, handle, keep, result[number])
         if not keep:
             result[number, KEPT] = -1
-    return result
 
 
 @inner

@@ -231,7 +231,8 @@ class _Pass:
 
     def sizes(self, keep: bool) -> Array:
         """What each shard needs of an arena, and what it may keep for the backward pass."""
-        found: Array = needs(Job(self.plan, self.network, self.work, self.max_pairs, counting_arena()), keep)
+        found = np.zeros((self.n_shards, KEPT + 1), np.int64)
+        needs(Job(self.plan, self.network, self.work, self.max_pairs, counting_arena()), keep, found)
         return found
 
     def _make_work(self, only_nodes: bool, n_gradients: int) -> Work:

@@ -15,7 +15,8 @@ ZERO, ONE = cast(int, np.int64(0)), cast(int, np.int64(1))
 NO, YES = cast(bool, np.bool_(False)), cast(bool, np.bool_(True))
 FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
 
-_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy"}
+# The engine's functions make no arrays and return none, so that nothing has to count references.
+_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy", "_nrt": False}
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
@@ -29,8 +30,8 @@ def compiled(function: Function) -> Function:
 
 
 def inner(function: Function) -> Function:
-    """Compile a function that only compiled code calls; it makes no arrays and returns none, so that nothing counts references."""
-    return jit.inner(function, **_OPTIONS, _nrt=False)
+    """Compile a function that only compiled code calls."""
+    return jit.inner(function, **_OPTIONS)
 
 
 @intrinsic

@@ -72,7 +72,7 @@ def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool, operator:
     check_operator(operator, graphs.directed)
     symmetric = operator == "laplacian"
     weights, node_ptr = graphs.weights_or_ones(), np.ascontiguousarray(graphs.node_ptr, np.int64)
-    values = scaled_operator(graphs.indptr, graphs.indices, weights, node_ptr, scale, symmetric)
+    values = scaled_operator(SparseRows(graphs.indptr, graphs.indices, weights), node_ptr, scale, symmetric)
     first = np.arange(graphs.n_nodes)
     if not graphs.directed:
         first = twin_classes(node_ptr, graphs.indptr, graphs.indices, weights)
@@ -148,11 +148,17 @@ def nodes_in(plan: Any, graph: int) -> int:
     return n
 
 
-@compiled
-def scaled_operator(indptr: Any, indices: Any, weights: Any, node_ptr: Any, scale: float, symmetric: bool) -> Any:
+def scaled_operator(adjacency: SparseRows, node_ptr: Array, scale: float, symmetric: bool) -> Array:
     """The entries of scale·(L - I), graph by graph; of -scale·D^-1 A unless ``symmetric``."""
-    inverse = np.zeros(len(indptr) - 1)
-    values = np.empty(len(indices), np.float32)
+    values = np.empty(len(adjacency.indices), np.float32)
+    _fill_operator(adjacency, node_ptr, scale, symmetric, np.zeros(len(adjacency.indptr) - 1), values)
+    return values
+
+
+@compiled
+def _fill_operator(adjacency: Any, node_ptr: Any, scale: float, symmetric: bool, inverse: Any, values: Any) -> None:
+    """``inverse`` is scratch: what each node's entries are divided by."""
+    indptr, indices, weights = adjacency
     for graph in range(len(node_ptr) - 1):
         first, last = node_ptr[graph], node_ptr[graph + 1]
         factor = _weight_factor(weights[indptr[first] : indptr[last]])
@@ -166,7 +172,6 @@ def scaled_operator(indptr: Any, indices: Any, weights: Any, node_ptr: Any, scal
             for arc in range(indptr[node], indptr[node + 1]):
                 other = inverse[first + indices[arc]] if symmetric else 1.0
                 values[arc] = -scale * inverse[node] * (weights[arc] * factor) * other
-    return values
 
 
 @inner
@@ -179,17 +184,20 @@ def _weight_factor(weights: Any) -> float:
     return math.ldexp(1.0, -(exponent - exponent % 2))
 
 
-@compiled
-def measure_balls(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
+def measure_balls(row_ptr: Array, indptr: Array, indices: Array, reach: int) -> tuple[Array, Array]:
     """For each graph whether balls pay, and how many rows a ball has on average."""
-    n_graphs = len(row_ptr) - 1
-    largest = 0
-    for graph in range(n_graphs):
-        largest = max(largest, row_ptr[graph + 1] - row_ptr[graph])
-    seen, queue = np.full(largest, -1, np.int64), np.empty(largest, np.int64)
+    n_graphs, largest = len(row_ptr) - 1, int(np.diff(row_ptr).max(initial=0))
     pays, sizes = np.zeros(n_graphs, np.bool_), np.zeros(n_graphs, np.int64)
+    _measure_balls(row_ptr, (indptr, indices), reach, np.empty(largest, np.int64), np.empty(largest, np.int64), pays, sizes)
+    return pays, sizes
+
+
+@compiled
+def _measure_balls(row_ptr: Any, matrix: Any, reach: int, seen: Any, queue: Any, pays: Any, sizes: Any) -> None:
+    """``seen`` and ``queue`` are scratch, for the rows of the largest graph."""
+    indptr, indices = matrix
     probe = ZERO
-    for graph in range(n_graphs):
+    for graph in range(len(row_ptr) - 1):
         n_rows = row_ptr[graph + 1] - row_ptr[graph]
         own = indptr[row_ptr[graph] : row_ptr[graph + 1] + 1]
         step = max(1, n_rows // PROBES)
@@ -202,7 +210,6 @@ def measure_balls(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
             roots += 1
         pays[graph] = found < BALL_PAYS * roots * n_rows
         sizes[graph] = found // max(roots, 1)
-    return pays, sizes
 
 
 @inner

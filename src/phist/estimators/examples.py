@@ -47,7 +47,7 @@ def as_labelled(X: Any, y: Any) -> tuple[GraphSet, Array]:
 def make_examples(
     graphs: GraphSet, y: Array, classes: Array, sample_weight: Any = None, class_weight: ClassWeight = None
 ) -> Examples:
-    """Graphs in canonical order with the number of each one's class in ``classes`` and its weight."""
+    """Graphs, in canonical order unless they are too many, with the number of each one's class in ``classes`` and its weight."""
     targets = _class_numbers(y, classes)
     weights = np.ones(len(y)) if sample_weight is None else _sample_weights(sample_weight, len(y))
     if class_weight is not None:

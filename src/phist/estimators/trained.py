@@ -11,7 +11,7 @@ from phist.engine.computation import Computation
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
 from phist.training.inference import Inference, average_over_roots, embed_nodes, node_moments
-from phist.training.windows import compute_windowed
+from phist.training.windows import compute_windowed, take
 
 DRAWS = 10  # of roots, over which predictions are averaged: the paper's
 
@@ -76,7 +76,7 @@ class Features:
     @cached_property
     def graphs(self) -> GraphSet:
         """Those that are meant."""
-        return self._graphs if self._positions is None else self._graphs[self._positions]
+        return self._graphs if self._positions is None else take(self._graphs, self._positions)
 
     @cached_property
     def embeddings(self) -> NDArray[np.float32]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from phist.checks import whole_number
 from phist.errors import ConfigError, GraphInputError, shown
 from phist.estimators.fitted.classifier import FittedClassifier
-from phist.explain.answers import answers_of
+from phist.explain.answers import Answering
 from phist.explain.deletions import deletion_effects, set_effects
+from phist.explain.distinct import distinct_graphs
 from phist.explain.edits import Item, edited
 from phist.explain.explanation import Explanation
 from phist.explain.readers import Reader, readers_of
@@ -48,7 +49,7 @@ def explain(
     read = read_graphs_of(model, graphs)
     limit = None if max_deletions is None else whole_number("max_deletions", max_deletions, least=0)
     readers, covered = readers_of(model)
-    answer = partial(answers_of, model.ensemble_, readers)
+    answer = Answering(model.ensemble_, readers)
     answers = answer(read)
     targets = _targets(model, target, answers.probabilities)
     shares = _shares(readers, read, targets, votes)
@@ -141,12 +142,13 @@ def read_one(model: FittedClassifier, graph: Any) -> GraphSet:
 
 
 def _shares(readers: list[Reader], graphs: GraphSet, targets: IntArray, votes: bool) -> list[NodeShares] | list[None]:
-    """Computed for nodes in canonical order, as the networks see them, and handed out in the order given."""
+    """Computed for nodes in canonical order, as the networks see them, once of equal graphs, and handed out in the order given."""
     if not readers:
         return [None] * len(graphs)
     ordered = in_canonical_order(graphs)
-    found = node_shares(readers, ordered.graphs, targets, votes)
-    return [own.at(ordered.places(position)) for position, own in enumerate(found)]
+    first, kind = distinct_graphs(ordered.graphs)
+    found = list(node_shares(readers, ordered.graphs[first], targets[first], votes))
+    return [found[own].at(ordered.places(position)) for position, own in enumerate(kind.tolist())]
 
 
 def _targets(model: FittedClassifier, target: Hashable, probabilities: NDArray[np.float64]) -> IntArray:

@@ -34,6 +34,12 @@ def put_in_order(graphs: GraphSet) -> GraphSet:
     return graphs if is_windowed(graphs) else in_canonical_order(graphs).graphs
 
 
+def take(graphs: GraphSet, positions: Positions) -> GraphSet:
+    """Some graphs with their nodes in canonical order, which a set that fits into memory has as a whole."""
+    chosen = graphs[positions]
+    return in_canonical_order(chosen).graphs if is_windowed(graphs) else chosen
+
+
 def compute_windowed(network: StructuralNetwork, graphs: GraphSet, engine: str, rows: Positions | None = None) -> Computation:
     """``network`` on ``graphs``, or on some ``rows`` of them: planned at once where they fit, else window by window."""
     if is_windowed(graphs):
@@ -85,8 +91,7 @@ class Windowed(Computation):
 
     def window(self, chosen: Positions) -> Computation:
         """The network on some graphs, numbered from 0 there."""
-        graphs = self.graphs[chosen if self.rows is None else self.rows[chosen]]
-        return compute(self.network, in_canonical_order(graphs).graphs, self._engine)
+        return compute(self.network, take(self.graphs, chosen if self.rows is None else self.rows[chosen]), self._engine)
 
     def scores(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.window(chosen).scores(np.arange(len(chosen)), draws)

@@ -14,8 +14,11 @@ from phist.errors import ConfigError, GraphInputError
 from phist.explain.page import html
 from phist.explain.page.html import make_page
 from phist.explain.page.packing import Packer, unpack
+from phist.graphs.datasets import find_dataset, load_dataset
+from phist.graphs.generate import make_trees
 from phist.graphs.motifs import make_ba_2motifs
 
+NOTE = "document.getElementById('graph-note').textContent"
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">'
 
 
@@ -65,6 +68,31 @@ def test_a_page_that_is_too_large_is_refused(model, graphs, monkeypatch):
     monkeypatch.setattr(html, "MOST_BYTES", 1000)
     with pytest.raises(ConfigError, match="explain fewer graphs"):
         make_page(model, graphs[:2])
+
+
+def test_a_class_that_the_model_does_not_know_is_refused(model, graphs):
+    with pytest.raises(ConfigError, match="'tree' is no class of this model; its classes are"):
+        make_page(model, graphs[:2], target="tree")
+
+
+@pytest.mark.skipif(find_dataset("MUTAG").kind == "download", reason="MUTAG is not on this machine")
+def test_a_page_of_mutag_is_below_a_megabyte():
+    mutag = load_dataset("MUTAG")
+    model = StructuralClassifier("low", random_state=0, progress=False).fit(mutag)
+    assert len(make_page(model, mutag).encode()) < 1_000_000
+
+
+def test_of_a_large_graph_the_neighbourhood_of_its_strongest_node_is_shown(model, launch):
+    browser = launch(make_page(model, make_trees(2, n_nodes=5000, seed=0)[:1], max_deletions=2))
+    assert "Shown are the 300 nodes around the strongest one of 5000" in browser.run(NOTE)
+    assert browser.run("document.getElementById('edit').disabled")
+    assert "not shown as a whole" in browser.run("document.getElementById('why-note').textContent")
+
+
+def test_a_graph_that_would_take_long_is_shown_with_what_was_stored(model, launch):
+    browser = launch(make_page(model, make_trees(1, n_nodes=290, seed=0), max_deletions=2))
+    assert "too large to be computed in a page" in browser.run("document.getElementById('why-note').textContent")
+    assert browser.run("document.getElementById('check').textContent") == "shows stored numbers only"
 
 
 def test_quantised_numbers_come_back_with_what_was_not_computed():

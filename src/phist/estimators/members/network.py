@@ -106,7 +106,7 @@ class Network(Member):
         found, targets, asked = lesson.blank(), lesson.examples.targets, lesson.parts.asked
         for part, state in enumerate(states):
             test = lesson.parts.test(part)
-            features = Features(self._trained(part, state, lesson), lesson.graphs[test])
+            features = Features(self._trained(part, state, lesson), lesson.graphs, test)
             found[test] = LinearHead().predict_proba(features)
         candidates = {**lesson.known, self.label: temper(found[asked], targets[asked])[0]}
         return _losses(candidates, targets[asked])

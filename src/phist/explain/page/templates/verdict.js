@@ -38,7 +38,7 @@ function notesOf(graph) {
   if (!content.details.graphs.includes(state.graph)) notes.push("Not explained in full: name it with --graph to have the effects of its nodes and edges.");
   if (state.edits.length) notes.push(`${state.edits.length} ${state.edits.length === 1 ? "edge" : "edges"} edited. ${recomputed()}`);
   else if (state.editing) notes.push(`Click an edge to take it out, drag from node to node to draw one. ${recomputed()}`);
-  else if (shownPrediction()) notes.push(`Bars are the whole model; the dark line is the spread of ${content.model.whole ? "it" : "its networks"} over draws of roots.`);
+  else if (shownPrediction()) notes.push(`Bars are the whole model; the thin line is the spread of ${content.model.whole ? "it" : "its networks"} over draws of roots.`);
   if (graph.n) notes.push(`Root: node ${nodeName(graph, state.root)}.`);
   return notes;
 }
