@@ -8,7 +8,8 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 import phist
 
-project, author, release = "phist", "The phist authors", phist.__version__
+project, author, copyright, release = "phist", "The phist authors", "the phist authors", phist.__version__
+default_role = "py:obj"  # `GraphSet` in a docstring links to it
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
 extensions += ["sphinx_copybutton", "sphinx_gallery.gen_gallery", "command_reference", "live_report"]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.json"]

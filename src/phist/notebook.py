@@ -18,9 +18,12 @@ def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[ob
         header: the names of the columns, if any.
         note: a sentence below.
     """
-    head = _row(header, "th") if header else ""
+    lines = [_row(header, "th")] if header else []
+    lines += [_row(row, "td") for row in rows]
+    content = "".join(lines)
+    table = f'<table style="margin-left:0">{content}</table>'
     below = f"<div>{escape(note)}</div>" if note else ""
-    return f"<div><strong>{escape(title)}</strong><table>{head}{''.join(_row(row, 'td') for row in rows)}</table>{below}</div>"
+    return f"<div><strong>{escape(title)}</strong>{table}{below}</div>"
 
 
 def _row(cells: Sequence[object], kind: str) -> str:

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
@@ -153,3 +155,15 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
 def test_an_unknown_engine_is_refused(model):
     with pytest.raises(ConfigError, match="engine"):
         make_app(model, engine="steam")
+
+
+def test_requests_at_the_same_time_get_the_answers_they_get_alone(client, graphs, body):
+    asked = [("predict", body(graphs[number : number + 1])) for number in range(6)]
+    asked += [("embed", body(graphs[:3])), ("explain", body(graphs[:1]))]
+
+    def ask(question):
+        return client.post(f"/{question[0]}", json=question[1]).json()
+
+    alone = [ask(question) for question in asked]
+    with ThreadPoolExecutor(len(asked)) as clients:
+        assert list(clients.map(ask, asked)) == alone

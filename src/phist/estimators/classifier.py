@@ -58,7 +58,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
             trains longer, and a second kind of networks. `docs/estimator.md` says what each costs and brings.
         time_budget: seconds that a fit may take, about; what does not fit in is left out.
         class_weight: ``"balanced"``, or a weight for each label.
-        random_state: seed of everything random; the same seed gives the same model.
+        random_state: seed of every random choice; the same seed gives the same model.
         preset: ``"auto"``; ``"one"`` for one network with sizes by the graphs; a dataset's name for one with the appendix's sizes
             and our recipe (``"ENZYMES"``); or ``"paper:ENZYMES"`` for the network and training as printed.
         members: ``"auto"`` for those of the effort, or names of the members to try: ``"network"``, ``"colours"``, ``"profiles"``.
