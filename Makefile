@@ -42,6 +42,7 @@ check: setup  ## formatting, lint, types and the import contract
 docs: setup  ## build the site into docs/_build, offline; a warning is an error
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build
+	$(BIN)/python docs/_ext/check_links.py docs/_build
 
 release-check: setup  ## build sdist and wheel, install the wheel into a clean environment, fit and use a model there
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt build hatchling

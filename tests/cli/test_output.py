@@ -136,6 +136,18 @@ def test_files_that_a_checkpoint_would_number_are_not_replaced(fit_refused, tmp_
     assert (tmp_path / f"run.{number}").read_text() == "mine"
 
 
+def test_a_saved_set_of_the_users_beside_the_checkpoint_survives_a_fit(run, refused, data, tmp_path):
+    own = tmp_path / "mine.graphs"
+    make_trees(12, n_nodes=6, seed=0).save(own)
+    before = {path.name: path.read_bytes() for path in own.iterdir()}
+    assert run("fit", own, "--out", tmp_path / "m", "--checkpoint", tmp_path / "mine", *QUICK).exit_code == 0
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "a.jsonl").write_bytes(Path(data).read_bytes())
+    message = refused("fit", tmp_path / "lake", "--out", tmp_path / "m", "--checkpoint", tmp_path / "mine", *QUICK)
+    assert "mine.graphs exists and was not gathered for a fit" in message
+    assert {path.name: path.read_bytes() for path in own.iterdir()} == before
+
+
 def test_a_checkpoint_cannot_be_in_the_model_folder(fit_refused, tmp_path):
     for place in (tmp_path / "m", tmp_path / "m" / "checkpoint"):
         assert "give another --checkpoint" in fit_refused("--out", tmp_path / "m", "--checkpoint", place)

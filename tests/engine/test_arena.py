@@ -16,7 +16,7 @@ from phist.engine.arena import (
     take_floats,
     take_integers,
     take_matrix,
-)  # fmt: skip
+)
 from phist.engine.simd import LANES
 
 

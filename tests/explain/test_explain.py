@@ -201,7 +201,7 @@ def test_deletions_are_limited_to_what_matters_most(network):
 
 def test_large_graphs_have_fewer_deletions():
     small, large = TREES[0], make_trees(1, n_nodes=5000, seed=0)[0]
-    assert default_limit(small) > small.n_edges and default_limit(large) == 100
+    assert default_limit(small) > small.n_edges and default_limit(large) == 20
 
 
 def test_a_graph_of_one_node_is_explained(network):

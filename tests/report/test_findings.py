@@ -48,8 +48,8 @@ def test_the_sentence_has_the_counts_and_names_who_is_stronger():
     assert finding_of(records, "ltp").sentence().endswith("more losses than wins against phist, gcn.")
 
 
-def test_a_method_that_shares_no_dataset_is_said_to():
-    assert "nothing to compare" in finding_of(make_records(CLEAR)).sentence()
+def test_a_method_that_shares_no_two_folds_is_said_to():
+    assert "differences have no intervals" in finding_of(make_records(CLEAR)).sentence()
 
 
 def test_both_directions_of_a_difference_are_the_same_with_the_sign_turned():

@@ -264,7 +264,7 @@ def test_a_permalink_opens_its_record(opened, tmp_path):
     click(opened, "#record-folds button:nth-child(5)")
     assert opened.run("location.hash") == "#ENZYMES/phist/4"
     click(opened, "#record-close")
-    assert opened.run("location.hash") == ""
+    opened.wait_for("location.hash === ''")
 
 
 def test_a_difference_opens_the_graphs_on_which_two_methods_disagree(opened, study):

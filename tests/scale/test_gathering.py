@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phist.errors import GraphInputError, OutputError
+from phist.errors import GraphInputError, ModelFileError, OutputError
 from phist.graphs.formats.graph_rows import write_graph_rows
 from phist.graphs.generate import make_trees
 from phist.graphs.packing import Reading
 from phist.scale import gathering
-from phist.scale.gathering import gather_graphs
+from phist.scale.gathering import gather_graphs, is_gathered
 
 GRAPHS = make_trees(40, n_nodes=8, seed=0)
 
@@ -97,3 +97,20 @@ def test_more_than_a_batch_of_rows_comes_in_order(tmp_path):
     found = gather_graphs(str(tmp_path / "a.parquet"), tmp_path / "set", Reading())
     assert np.array_equal(found.indices, many.indices)
     assert found == many
+
+
+def test_what_was_damaged_since_is_not_computed_with(lake, tmp_path):
+    gather_graphs(str(lake), tmp_path / "set", Reading())
+    indices = np.fromfile(tmp_path / "set" / "indices.bin", np.int32)
+    indices[3] = 10**9
+    indices.tofile(tmp_path / "set" / "indices.bin")
+    with pytest.raises(ModelFileError, match="names a neighbour outside itself"):
+        gather_graphs(str(lake), tmp_path / "set", Reading())
+
+
+def test_a_set_that_was_not_gathered_is_left_alone(lake, tmp_path):
+    GRAPHS[:3].save(tmp_path / "set")
+    assert not is_gathered(tmp_path / "set") and not is_gathered(tmp_path / "nothing")
+    with pytest.raises(OutputError, match="was not gathered for a fit"):
+        gather_graphs(str(lake), tmp_path / "set", Reading())
+    assert len(GRAPHS[:3].open(tmp_path / "set")) == 3

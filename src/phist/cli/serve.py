@@ -41,7 +41,7 @@ def serve(
     max_explained: MaxExplained = DEFAULT.explained_nodes,
     max_waiting: MaxWaiting = DEFAULT.waiting,
 ) -> None:
-    r"""Answer over HTTP for a saved model: predict, embed, explain.
+    """Answer over HTTP for a saved model: predict, embed, explain.
 
     The page /docs describes and tries every request, /health says whether
     requests are answered, /model which model it is and what the limits are.
@@ -52,8 +52,7 @@ def serve(
     Examples:
       phist serve mine-model
       phist serve mine-model --host 0.0.0.0 --port 80 --max-nodes 10000
-      curl -X POST localhost:8000/predict -H 'content-type: application/json' \
-        -d '{"graphs": [{"edges": [[0, 1], [1, 2]]}]}'
+      curl localhost:8000/predict --json '{"graphs": [{"edges": [[0, 1]]}]}'
     """
     from phist.serving.server import listen, run_server
 

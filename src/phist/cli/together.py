@@ -28,7 +28,7 @@ def together() -> "Iterator[Group]":
 
 
 def end_at_once(group: "Group") -> None:
-    """End a process of several here: at the end of the interpreter a thread of the transport may abort, and torchrun fails."""
+    """End a process of several here: at the interpreter's own end a thread of the transport may abort, and torchrun fails."""
     if group.size == 1:
         return
     sys.stdout.flush()
@@ -57,10 +57,11 @@ def gathered(data: str, checkpoint: Path, group: "Group", reading: dict[str, Any
 
 
 def remove_gathered(checkpoint: Path) -> None:
-    """The model is saved: the copy of its graphs is no longer needed."""
+    """The model is saved: the copy of its graphs is no longer needed; a set that is no copy stays."""
     from phist.graphs.storage import GRAPHSET_FOLDER
+    from phist.scale.gathering import is_gathered
 
-    if (place := _place(checkpoint)).is_dir():
+    if is_gathered(place := _place(checkpoint)):
         GRAPHSET_FOLDER.check(place)
         shutil.rmtree(place)
 

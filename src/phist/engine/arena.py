@@ -60,6 +60,14 @@ def lower_tops(arena: Any, to: tuple[int, int, int]) -> None:
 
 
 @inner
+def clear(arena: Any) -> None:
+    """Give everything back."""
+    tops = arena.tops
+    for kind in range(len(tops)):
+        tops[kind] = 0
+
+
+@inner
 def _take(arena: Any, kind: int, count: int, size: int) -> int:
     begin: int = arena.tops[kind]
     end = begin + count

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from phist.engine.arena import lower_tops, take_floats, take_integers, tops_of
 from phist.engine.dense import fill
-from phist.engine.jit import inner
+from phist.engine.jit import ZERO, inner
 from phist.engine.plan import nodes_in, operator_of, rows_in
 from phist.engine.recursion import QUAD, Operator
 from phist.engine.simd import single
@@ -152,7 +152,7 @@ def _fill_whole(plan: Any, graph: int, chunk: Chunk, weights: Any) -> None:
 @inner
 def _find_balls(chunk: Chunk, roots: Any, max_pairs: int, arena: Any) -> Counts:
     """The balls of the chunk's roots and the operators between their pairs; how many there are of all, with the background."""
-    starts, indptr, count, found = chunk.balls.starts, chunk.balls.between.indptr, 0, 0
+    starts, indptr, count, found = chunk.balls.starts, chunk.balls.between.indptr, ZERO, ZERO
     n_rows, max_pairs = chunk.n_rows, max(max_pairs, chunk.n_rows)
     max_entries = (max_pairs // n_rows + 1) * (chunk.operator.indices.n + (QUAD - 1) * n_rows)
     starts[0], indptr[0] = 0, 0
@@ -173,7 +173,7 @@ def _find_ball(chunk: Chunk, root_number: int, root: int, first: int, arena: Any
     rim are looked up in the end. What may be is written and counted only if it is: a processor guesses such things badly.
     """
     balls, operator, position = chunk.balls, chunk.operator, arena.position
-    rows, hops, between = part(balls.rows, first, balls.rows.n - first), reached_from(chunk, root_number, 0), balls.between
+    rows, hops, between = part(balls.rows, first, balls.rows.n - first), reached_from(chunk, root_number, ZERO), balls.between
     ends, entries = part(between.indptr, first, between.indptr.n - first), between.indptr[first]
     rows[0], position[root], hops[0] = root, 0, 1
     begin, count = 0, 1

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from phist.engine.arena import lower_tops, tops_of
+from phist.engine.arena import clear, lower_tops, tops_of
 from phist.engine.balls import Chunk, most_counts, take_chunk, take_nodes
 from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
 from phist.engine.head import take_scores
-from phist.engine.jit import compiled, inner
+from phist.engine.jit import ONE, compiled, inner
 from phist.engine.layers import take_grad_terms, take_signal
 from phist.engine.node_level import floats_per_pair, take_background, take_impulses, take_responses, take_sums
 from phist.engine.passes import take_products, take_root_embeddings, take_view
@@ -46,7 +46,7 @@ def needs(job: Job, keep: bool) -> Any:
 def _measure_shard(items: Any, job: Any, keep: bool, result: Any) -> None:
     """What a shard needs in a step, where that is more than ``result`` says."""
     peaks, shape = job.arena.peaks, job.network.shape
-    lower_tops(job.arena, (0, 0, 0))
+    clear(job.arena)
     for kind in range(len(peaks)):
         peaks[kind] = 0
     n_roots, held, held_integers = _measure_nodes(items, job)
@@ -123,7 +123,7 @@ def _measure_graphs(items: Any, job: Any, n_roots: int, keep: bool) -> None:
         nodes = take_nodes(job.plan, graph, arena)
         take_view(shape, draws_of(job.work, item), arena)
         take_graph_scratch(shape, nodes.n_rows, arena)
-        take_moments(shape.widths[-1], 1, arena)
+        take_moments(shape.widths[-1], ONE, arena)
         lower_tops(arena, after if keep else before)
     tops = tops_of(arena)
     take_scores(job.network, arena)

@@ -16,7 +16,7 @@ from phist.engine.arena import (
     take_floats,
     take_matrix,
     tops_of,
-)  # fmt: skip
+)
 from phist.engine.balls import Chunk
 from phist.engine.bins import (
     Rows,
@@ -25,9 +25,9 @@ from phist.engine.bins import (
     scale_histogram,
     scale_histogram_backward,
     squash_rows,
-)  # fmt: skip
+)
 from phist.engine.dense import add_times, fill
-from phist.engine.jit import inner
+from phist.engine.jit import ONE, inner
 from phist.engine.layers import convolve, convolve_backward, take_signal
 from phist.engine.recursion import chebyshev_sum, chebyshev_terms
 from phist.engine.simd import LANES, load, load_flat, single, store
@@ -137,7 +137,7 @@ def embed_graph(network: Any, nodes: Chunk, drawn: Drawn, responses: GraphRespon
 
 @inner
 def _whiten_nodes(shape: Any, nodes: Chunk, responses: GraphResponses, arena: Any) -> None:
-    moments, own = take_moments(shape.widths[-1], 1, arena)
+    moments, own = take_moments(shape.widths[-1], ONE, arena)
     for c in range(moments.n):
         moments[c] = 0.0
     add_moments(responses.y, nodes.multiplicity, nodes.draw_counts, moments, own)

@@ -1,8 +1,7 @@
 """The linear head with its loss and gradients, graph by graph."""
 
+import math
 from typing import Any
-
-import numpy as np
 
 from phist.engine.arena import lower_tops, take_doubles, take_floats, tops_of
 from phist.engine.dense import add_times, fill
@@ -34,11 +33,11 @@ def head_backward(network: Any, embedding: Any, target: int, weight: float, grad
             best = label
     highest, mass = scores[best], 0.0
     for label in range(n_classes):
-        mass += np.exp(scores[label] - highest)
-    loss = weight * (np.log(mass) + highest - scores[target])
+        mass += math.exp(scores[label] - highest)
+    loss = weight * (math.log(mass) + highest - scores[target])
     fill(grad_embedding, single(0.0))
     for label in range(n_classes):
-        grad = single(weight * (np.exp(scores[label] - highest) / mass - (label == target)))
+        grad = single(weight * (math.exp(scores[label] - highest) / mass - (label == target)))
         gradient[head.bias + label] += grad
         add_times(part(gradient, head.matrix + label * size, size), standard, grad)
         add_times(grad_embedding, part(head.values, head.matrix + label * size, size), grad)

@@ -12,7 +12,7 @@ from phist.engine.arena import (
     take_floats,
     take_matrix,
     tops_of,
-)  # fmt: skip
+)
 from phist.engine.balls import Chunk, ball_operator, first_pair, reached_from
 from phist.engine.bins import (
     Rows,
@@ -21,9 +21,9 @@ from phist.engine.bins import (
     append_numbered,
     scale_histogram,
     squash_rows,
-)  # fmt: skip
+)
 from phist.engine.dense import accumulate, add_times, fill, multiply
-from phist.engine.jit import inner
+from phist.engine.jit import ONE, ZERO, inner
 from phist.engine.layers import convolve, convolve_backward, take_signal
 from phist.engine.recursion import chebyshev_terms, impulse_terms, scatter_impulses
 from phist.engine.shape import Weights
@@ -120,7 +120,7 @@ def _fill_impulses(shape: Any, chunk: Chunk, roots: Any, u: Any, arena: Any) -> 
     tops, since, n, order = tops_of(arena), begin_phase(arena), chunk.n_rows, shape.orders[0]
     for root in range(chunk.n_roots if chunk.n_background else 0):
         begin, end = chunk.balls.starts[root], chunk.balls.starts[root + 1]
-        impulse_terms(rows_of(u, begin, end - begin), reached_from(chunk, root, 0), ball_operator(chunk, root))
+        impulse_terms(rows_of(u, begin, end - begin), reached_from(chunk, root, ZERO), ball_operator(chunk, root))
     terms = take_impulses(shape, chunk, arena)
     for start in range(0, 0 if chunk.n_background else chunk.n_roots, LANES):
         lanes = min(LANES, chunk.n_roots - start)
@@ -190,7 +190,7 @@ def _embed_background(shape: Any, chunk: Chunk, responses: Responses, embeddings
         fill(rows_of(background.table, 0, (end - start) * number), single(0.0))
         for row in range(start, end):
             own = rows_of(background.table, (row - start) * number, number)
-            add_to_histogram(bins, _rows(chunk, responses, responses.whitening, row, 1), own)
+            add_to_histogram(bins, _rows(chunk, responses, responses.whitening, row, ONE), own)
             add_times(background.total, own, single(1.0))
         for root in range(chunk.n_roots):
             for pair in range(balls.starts[root], balls.starts[root + 1]):
@@ -218,7 +218,7 @@ def embed_backward(
     if chunk.n_background:
         fill(own, single(0.0))
         _embed_background_backward(shape, chunk, responses, grad_histograms, grad_y, own, arena)
-        _add_sums(sums, 0, own)
+        _add_sums(sums, ZERO, own)
     for root in range(chunk.n_roots):
         fill(own, single(0.0))
         begin = first_pair(chunk, root)
@@ -262,7 +262,7 @@ def _embed_background_backward(
             add_times(plain, background.total, single(1.0))
             add_times(plain, rows_of(background.table, (row - start) * number, number), single(-1.0))
             append_numbered(bins, numbered)
-            rows = _rows(chunk, responses, responses.whitening, row, 1)
+            rows = _rows(chunk, responses, responses.whitening, row, ONE)
             add_to_histogram_backward(bins, rows, numbered, rows_of(grad_y, row, 1), sums)
     lower_tops(arena, tops)
 

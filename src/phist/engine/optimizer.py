@@ -129,22 +129,15 @@ def sum_gradients(gradients: Any, arrays: Any, number: int, threads: int) -> Non
 @inner
 def adamw_part(arrays: Any, step: int, number: int, packed: Any) -> None:
     """AdamW with clipping on this thread's part of the ``packed`` parameters and on their transposes."""
-    squares, mirrors, total = arrays.squares, arrays.mirrors, 0.0
-    begin, end = _part_of(len(arrays.mask), number, len(squares))
+    gradient, mean, square, decays, mirrors = arrays.gradient, arrays.mean, arrays.square, arrays.decays, arrays.mirrors
+    squares, betas, total, n_done = arrays.squares, arrays.betas, 0.0, arrays.n_done + step + 1
     for other in range(len(squares)):
         total += squares[other]
-    factor = single(min(1.0, arrays.max_norm / (np.sqrt(total) + 1e-6)))
-    _adamw(packed, arrays, begin, end, factor, arrays.rates[step], arrays.n_done + step + 1)
-    for at in range(begin, end):
-        packed[mirrors[at]] = packed[at]
-
-
-@inner
-def _adamw(packed: Any, arrays: Any, begin: int, end: int, factor: Any, rate: float, step: int) -> None:
-    gradient, mean, square, decays, betas = arrays.gradient, arrays.mean, arrays.square, arrays.decays, arrays.betas
-    reduction, scale = single(rate / (1 - betas[0] ** step)), single(1 / np.sqrt(1 - betas[1] ** step))
-    first, second, rest = single(1 - betas[0]), single(betas[1]), single(1 - betas[1])
-    pace, epsilon = single(rate), single(arrays.epsilon)
+    factor = single(min(1.0, arrays.max_norm / (math.sqrt(total) + 1e-6)))
+    rate, epsilon = arrays.rates[step], single(arrays.epsilon)
+    reduction, scale = single(rate / (1 - betas[0] ** n_done)), single(1 / math.sqrt(1 - betas[1] ** n_done))
+    pace, first, second, rest = single(rate), single(1 - betas[0]), single(betas[1]), single(1 - betas[1])
+    begin, end = _part_of(len(arrays.mask), number, len(squares))
     for at in range(begin, end, LANES):
         grad, average, value = load_flat(gradient, at) * factor, load_flat(mean, at), load_flat(packed, at)
         average = average + (grad - average) * first
@@ -153,3 +146,5 @@ def _adamw(packed: Any, arrays: Any, begin: int, end: int, factor: Any, rate: fl
         store_flat(square, at, square_average)
         kept = value - value * (load_flat(decays, at) * pace)
         store_flat(packed, at, kept - average * reduction / (square_root(square_average) * scale + epsilon))
+    for at in range(begin, end):
+        packed[mirrors[at]] = packed[at]

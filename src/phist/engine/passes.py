@@ -24,7 +24,7 @@ from phist.engine.roots import (
     embed_roots_backward,
     merge_roots,
     take_distinct_roots,
-)  # fmt: skip
+)
 from phist.engine.simd import LANES, add_wide, broadcast, fma, load, load_flat, single, splat, store, store_flat
 from phist.engine.views import matrix, part, rows_of
 from phist.engine.work import ENTRIES, FIRST_ROOT, FLOATS, INTEGERS, KEPT, N_PAIRS, RESPONSES, ROOTS, draws_of

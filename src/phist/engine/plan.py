@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.jit import compiled, inner
+from phist.engine.jit import ZERO, compiled, inner
 from phist.engine.recursion import Operator
 from phist.engine.twins import SparseRows, merge_twins, twin_classes
 from phist.engine.views import part
@@ -161,7 +161,7 @@ def scaled_operator(indptr: Any, indices: Any, weights: Any, node_ptr: Any, scal
             for arc in range(indptr[node], indptr[node + 1]):
                 degree += weights[arc] * factor
             if degree >= LEAST_DEGREE:
-                inverse[node] = np.sqrt(1 / degree) if symmetric else 1 / degree
+                inverse[node] = math.sqrt(1 / degree) if symmetric else 1 / degree
         for node in range(first, last):
             for arc in range(indptr[node], indptr[node + 1]):
                 other = inverse[first + indices[arc]] if symmetric else 1.0
@@ -188,7 +188,7 @@ def measure_balls(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
         largest = max(largest, row_ptr[graph + 1] - row_ptr[graph])
     seen, queue = np.full(largest, -1, np.int64), np.empty(largest, np.int64)
     pays, sizes = np.zeros(n_graphs, np.bool_), np.zeros(n_graphs, np.int64)
-    probe = 0
+    probe = ZERO
     for graph in range(n_graphs):
         n_rows = row_ptr[graph + 1] - row_ptr[graph]
         own = indptr[row_ptr[graph] : row_ptr[graph + 1] + 1]

@@ -6,7 +6,7 @@ A row of a signal holds ``order`` blocks of one width, for the terms T_0 x, T_1 
 from typing import Any, NamedTuple
 
 from phist.engine.dense import fill
-from phist.engine.jit import inner, never_inline
+from phist.engine.jit import NO, YES, inner, never_inline
 from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
 from phist.engine.views import part
 
@@ -56,7 +56,7 @@ def chebyshev_terms(x: Any, order: int, operator: Operator) -> None:
     never_inline()
     width = x.width // order
     for k in range(1, order):
-        _next_term(x, x.n, k, width, operator, False)
+        _next_term(x, x.n, k, width, operator, NO)
 
 
 @inner
@@ -65,7 +65,7 @@ def ball_terms(x: Any, order: int, reached: Any, operator: Operator) -> None:
     never_inline()
     width = x.width // order
     for k in range(1, order):
-        _next_term(x, reached[k], k, width, operator, True)
+        _next_term(x, reached[k], k, width, operator, YES)
         for row in range(reached[k], x.n):
             fill(part(x, row * x.width + k * width, width), single(0.0))
 
@@ -88,7 +88,7 @@ def chebyshev_sum(x: Any, order: int, operator: Operator) -> None:
     never_inline()
     width = x.width // order
     for k in range(order - 1, 0, -1):
-        _fold_term(x, x.n, k, width, operator, False)
+        _fold_term(x, x.n, k, width, operator, NO)
 
 
 @inner
@@ -97,7 +97,7 @@ def ball_sum(x: Any, order: int, reached: Any, operator: Operator) -> None:
     never_inline()
     width = x.width // order
     for k in range(order - 1, 0, -1):
-        _fold_term(x, reached[k - 1], k, width, operator, True)
+        _fold_term(x, reached[k - 1], k, width, operator, YES)
 
 
 @inner

@@ -13,12 +13,12 @@ from phist.engine.arena import (
     take_integers,
     take_matrix,
     tops_of,
-)  # fmt: skip
+)
 from phist.engine.balls import Chunk, Counts, open_chunk, take_chunk
 from phist.engine.bins import scale_histogram_backward
 from phist.engine.dense import fill
 from phist.engine.graph_level import density_of, take_moments
-from phist.engine.jit import inner
+from phist.engine.jit import YES, ZERO, inner
 from phist.engine.layers import take_signal
 from phist.engine.node_level import (
     Responses,
@@ -31,7 +31,7 @@ from phist.engine.node_level import (
     take_responses,
     take_sums,
     whitening_of,
-)  # fmt: skip
+)
 from phist.engine.plan import nodes_in
 from phist.engine.simd import LANES, load, load_flat, single, store
 from phist.engine.views import matrix, part, rows_of, value_of
@@ -131,12 +131,12 @@ def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any) 
     moments, own = take_moments(shape.widths[-1], n_sets(shape, n_roots), arena)
     for c in range(moments.n):
         moments[c] = 0.0
-    tops, begin = tops_of(arena), 0
-    chunk = _open_chunk(job, graph, distinct, begin, n_roots)
-    responses = _take_responses(shape, chunk, distinct, begin, arena)
+    tops = tops_of(arena)
+    chunk = _open_chunk(job, graph, distinct, ZERO, n_roots)
+    responses = _take_responses(shape, chunk, distinct, ZERO, arena)
     in_turns = chunk.n_roots < n_roots
     for turn in range(2):
-        begin = 0
+        begin = ZERO
         while begin < n_roots:
             if begin or (in_turns and turn):
                 lower_tops(arena, tops)
@@ -214,9 +214,9 @@ def embed_roots_backward(
         lower_tops(arena, kept)
         counts = Counts(n_roots, state[N_PAIRS], state[ENTRIES])
         chunk = take_chunk(job.plan, graph, n_roots, counts, shape.reach, job.max_pairs, arena)
-        responses = _take_responses(shape, chunk, distinct, 0, arena)
+        responses = _take_responses(shape, chunk, distinct, ZERO, arena)
         lower_tops(arena, above)
-        _chunk_backward(job, gradient, chunk, responses, grads, grads.sums, True)
+        _chunk_backward(job, gradient, chunk, responses, grads, grads.sums, YES)
     else:
         _backward_in_turns(job, gradient, graph, distinct, grads)
 
@@ -257,7 +257,7 @@ def _backward_in_turns(job: Any, gradient: Any, graph: int, distinct: DistinctRo
     arena, shape, n_roots = job.arena, job.network.shape, grads.inverses.n
     tops = tops_of(arena)
     for turn in range(2):
-        begin = 0
+        begin = ZERO
         while begin < n_roots:
             lower_tops(arena, tops)
             chunk = _open_chunk(job, graph, distinct, begin, n_roots)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.jit import compiled, inner
+from phist.engine.jit import ZERO, compiled, inner
 
 Array = NDArray[Any]
 
@@ -141,7 +141,7 @@ def merge_twins(node_ptr: Array, matrix: SparseRows, first: Array) -> MergedRows
 
 @compiled
 def _merge(node_ptr: Any, operator: Any, first: Any, rows: Any, marks: Any) -> None:
-    row = 0
+    row = ZERO
     for graph in range(len(node_ptr) - 1):
         begin, end = node_ptr[graph], node_ptr[graph + 1]
         last = _number_rows(begin, end, row, first, rows, marks)

@@ -13,14 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
-from numba.extending import (
-    infer_getattr,
-    lower_builtin,
-    lower_getattr_generic,
-    make_attribute_wrapper,
-    models,
-    register_model,
-)
+from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, make_attribute_wrapper, models, register_model
 
 from phist.engine.jit import intrinsic
 from phist.jit.checks import CHECKS_BOUNDS

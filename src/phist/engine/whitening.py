@@ -1,8 +1,7 @@
 """Mean and variance of weighted rows, and their part in the gradient."""
 
+import math
 from typing import Any
-
-import numpy as np
 
 from phist.engine.jit import inner
 from phist.engine.simd import LANES, add_wide, broadcast, fma, load, load_narrow, single, splat, store
@@ -77,7 +76,7 @@ def finish_moments(moments: Any, epsilon: float, whitening: Any) -> None:
     width = whitening.width
     for c in range(width):
         whitening[c] = moments[1 + c]
-        whitening[width + c] = 1.0 / np.sqrt(moments[1 + width + c] / moments[0] + epsilon)
+        whitening[width + c] = 1.0 / math.sqrt(moments[1 + width + c] / moments[0] + epsilon)
 
 
 @inner

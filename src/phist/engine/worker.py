@@ -5,10 +5,10 @@ Most of the engine's code is compiled here, and once.
 
 from typing import Any, NamedTuple
 
-from phist.engine.arena import lower_tops
+from phist.engine.arena import clear
 from phist.engine.barrier import begin_round, end_round, n_threads_of, take_next, wait_at_barrier
 from phist.engine.dense import fill
-from phist.engine.jit import compiled, inner
+from phist.engine.jit import ZERO, compiled, inner
 from phist.engine.optimizer import AdamWArrays, adamw_part, sum_gradients
 from phist.engine.passes import backward, forward, heads_backward
 from phist.engine.plan import rows_in
@@ -39,20 +39,15 @@ class Training(NamedTuple):
 def run_worker(number: int, cells: Any, this_round: int, mode: int, job: Job, training: Training) -> None:
     """What worker ``number`` does, a pass or step after step: its own shard, then spare ones, while there are."""
     begin_round(cells, number, this_round)
-    _run_steps(number, cells, mode, handle_of(job), handle_of(training))
-    end_round(cells, number, this_round)
-
-
-@inner
-def _run_steps(number: int, cells: Any, mode: int, job: Any, training: Any) -> None:
-    n_threads, n_shards = n_threads_of(cells), len(job.work.moments)
+    n_threads, n_shards, own, moved = n_threads_of(cells), len(job.work.moments), handle_of(job), handle_of(training)
     for step in range(len(job.work.shards.ptr)):
         shard = number
         while shard < n_shards:
-            _run_shard(step, shard, mode, job)
+            _run_shard(step, shard, mode, own)
             shard = n_threads + take_next(job.work.taken, step) if n_shards > n_threads else n_shards
         if mode == TRAIN:
-            _finish_step(step, number, cells, job, training)
+            _finish_step(step, number, cells, own, moved)
+    end_round(cells, number, this_round)
 
 
 @inner
@@ -62,12 +57,12 @@ def _run_shard(step: int, shard: int, mode: int, job: Any) -> None:
     items = work.shards.order[work.shards.ptr[step, shard] : work.shards.ptr[step, shard + 1]]
     if mode != FORWARD:
         fill(part(work.gradients[shard], 0, work.gradients.shape[1]), single(0.0))
-    begin = 0
+    begin = ZERO
     while begin < len(items):
         end = _next_end(items, begin, job) if mode == TRAIN else len(items)
         own = items[begin:end]
         if mode != BACKWARD:
-            lower_tops(job.arena, (0, 0, 0))
+            clear(job.arena)
             forward(own, shard, job)
         if mode == TRAIN:
             heads_backward(own, shard, job)
@@ -79,7 +74,7 @@ def _run_shard(step: int, shard: int, mode: int, job: Any) -> None:
 @inner
 def _next_end(items: Any, begin: int, job: Any) -> int:
     """Where so many graphs end, at least one."""
-    pairs, end, work, plan = 0, begin, job.work, job.plan
+    pairs, end, work, plan = ZERO, begin, job.work, job.plan
     while end < len(items) and pairs < PAIRS_IN_CACHE:
         graph = work.graphs[items[end]]
         pairs += min(draws_of(work, items[end]), rows_in(plan, graph)) * plan.ball_sizes[graph]

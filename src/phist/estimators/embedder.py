@@ -19,14 +19,13 @@ from phist.estimators.parts import Parts
 from phist.estimators.reading import Reading
 from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
 from phist.estimators.trained import TrainedNetwork
-from phist.graphs.canonical import in_canonical_order
 from phist.graphs.checkup import Checkup
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import make_network
-from phist.training.inference import Inference, settle_statistics
+from phist.training.inference import Inference, initialise_statistics
 from phist.training.presets import make_preset
-from phist.training.windows import compute_windowed, is_windowed
+from phist.training.windows import compute_windowed, put_in_order
 
 
 class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):  # type: ignore[misc]
@@ -95,7 +94,7 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         preset = resolve(make_preset(self.preset, graphs), self.network, self.training)
         self.member_ = Network(preset, (), self.engine, self.inference)
         if y is None and graphs.labels is None:
-            self._fit_unlabelled(graphs if is_windowed(graphs) else in_canonical_order(graphs).graphs)
+            self._fit_unlabelled(put_in_order(graphs))
             return self
         graphs, labels = as_labelled(graphs, y)
         self.classes_, self.data_ = self._read_classes(labels), describe_data(graphs.with_labels(labels))
@@ -118,7 +117,7 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         preset = self.member_.preset
         network = make_network(preset.network, 1, self.seed_)
         engine = choose_engine(self.engine, network, graphs)
-        settle_statistics(compute_windowed(network, graphs, engine), preset.training.batch_size, self.seed_)
+        initialise_statistics(compute_windowed(network, graphs, engine), preset.training.batch_size, self.seed_)
         self.member_.trained = [TrainedNetwork(network, self.seed_, self.engine, self.inference, self.progress)]
         self.member_.heads = [{}]
 

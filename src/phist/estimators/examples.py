@@ -11,12 +11,11 @@ from sklearn.utils.multiclass import type_of_target
 
 from phist.engine.steps import scale_weights
 from phist.errors import ConfigError, GraphInputError
-from phist.graphs.canonical import in_canonical_order
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.training.loop import Examples
-from phist.training.windows import is_windowed
+from phist.training.windows import put_in_order
 
 Array = NDArray[Any]
 ClassWeight = Mapping[Hashable, float] | Literal["balanced"] | None
@@ -55,8 +54,7 @@ def make_examples(
         weights = scale_weights(weights * scale_weights(_weights_of_classes(targets, classes, class_weight))[targets])
     if not weights.any():
         raise GraphInputError("class_weight and sample_weight together leave every graph with weight 0; raise one of them")
-    graphs = graphs.with_labels(None)
-    return Examples(graphs if is_windowed(graphs) else in_canonical_order(graphs).graphs, targets, weights)
+    return Examples(put_in_order(graphs.with_labels(None)), targets, weights)
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples | None]:

@@ -42,7 +42,8 @@ def explain(
         votes: compute root votes.
         edges, nodes: delete every edge, and every node, in turn.
         max_deletions: the most edges, and the most nodes, to delete of a graph: those with the largest shares. Unless given, so
-            many that the graphs without them come to 500,000 nodes, and at least 20: all, up to some 700 nodes.
+            many that the graphs without them come to 500,000 nodes, fewer above 1,000 nodes, and at least 20: all, up to some
+            700 nodes.
     """
     read = read_graphs_of(model, graphs)
     limit = None if max_deletions is None else whole_number("max_deletions", max_deletions, least=0)

@@ -20,7 +20,7 @@ ExplanationType = Literal["model", "phenomenon"]
 class Fidelity(NamedTuple):
     """How often the class changes: without the explanation (the more the better), and with it alone (the less the better).
 
-    Attributes:
+    Args:
         plus: share of graphs whose class changes without the explanation.
         minus: share of graphs whose class changes on the explanation alone.
     """

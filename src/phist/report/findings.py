@@ -50,7 +50,10 @@ class Finding:
     def sentence(self) -> str:
         """The finding in one sentence, which claims no more than the intervals do."""
         if not self.versus:
-            return f"{self.label} shares no dataset with another method, so that there is nothing to compare."
+            rank = "" if self.mean_rank is None else f" has mean rank {self.mean_rank:.1f} among {self.ranked} methods, but"
+            return (
+                f"{self.label}{rank} shares fewer than two folds of any dataset with another method: differences have no intervals."
+            )
         wins, ties, losses = self.counts()
         rank = "" if self.mean_rank is None else f"mean rank {self.mean_rank:.1f} among {self.ranked} methods, and "
         stronger = [one.label for one in self.versus if len(one.losses) > len(one.wins)]

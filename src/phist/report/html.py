@@ -38,7 +38,7 @@ def make_report(study: Study, against: str | None = None, draw_ranks: DrawRanks 
     sections = [section for section in _sections(study, metrics, draw_ranks) if section[2]]
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(_part("page.html")).substitute(
+    return Template(template_part("page.html")).substitute(
         title=words(f"phist study: {study.name}"),
         heading=words(f"Study: {study.name}"),
         lead=_lead(study),
@@ -47,7 +47,7 @@ def make_report(study: Study, against: str | None = None, draw_ranks: DrawRanks 
         controls=controls_html(study, metrics, against),
         sections="".join(tag("section", tag("h2", words(title)), content, id=anchor) for anchor, title, content in sections),
         footer=words(f"Made by phist {__version__} from records only. The file needs no network."),
-        style=_part("style.css"),
+        style=template_part("palette.css") + template_part("style.css"),
         script=script,
         script_hash=f"sha256-{digest}",
         data=embed(make_payload(study, metrics) | {"against": against}),
@@ -95,12 +95,12 @@ def _by_metric(views: dict[str, Study], study: Study, content: Callable[[Study],
 
 def _results(study: Study) -> str:
     table = main_table(study)
-    published = "; in italics what was published" if study.metric == "accuracy" else ""
+    toggle = any(entry.published for row in table.rows for entry in row.entries)
+    published = "; in italics what was published" if toggle else ""
     about = (
         f"{title_of(study)}{published}. Click a head to sort. In bold the best of a dataset, underlined what cannot be told "
         "apart from it; shaded from the best floor, without colour, up to the best."
     )
-    toggle = study.metric == "accuracy"
     return tag("p", words(about)) + family_key(table, toggle) + table_html(table, study.metric) + notes_html(table)
 
 
@@ -156,9 +156,10 @@ def _training(study: Study) -> str:
 
 
 def _script() -> str:
-    parts = "\n".join(_part(f"script/{name}.js") for name in SCRIPTS)
+    parts = "\n".join(template_part(f"script/{name}.js") for name in SCRIPTS)
     return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
 
 
-def _part(name: str) -> str:
+def template_part(name: str) -> str:
+    """A file of the page; the palette serves other pages too."""
     return files("phist.report").joinpath("templates", name).read_text(encoding="utf-8")

@@ -24,10 +24,12 @@ class Plan:
     Attributes:
         asked: the file of the study that asks for a pair.
         left_out: the reason that a study's file gives for a pair that it does not run.
+        folds: how many test folds a study asks for, where its file names them.
     """
 
     asked: Mapping[Pair, str] = field(default_factory=dict)
     left_out: Mapping[Pair, str] = field(default_factory=dict)
+    folds: Mapping[Pair, int] = field(default_factory=dict)
 
     def why_absent(self, label: str, column: str) -> tuple[str, str]:
         """A word for a table, empty where nobody asked, and the reason in full."""
@@ -42,13 +44,16 @@ def read_plan(folders: Iterable[str | Path]) -> Plan:
     """The plan of the studies whose records are in some folders."""
     asked: dict[Pair, str] = {}
     left_out: dict[Pair, str] = {}
+    folds: dict[Pair, int] = {}
     for folder in map(Path, folders):
         content = _content(folder)
         for block in _blocks(content, "runs"):
             asked |= dict.fromkeys(_pairs(block), spec_path(folder).name)
+            if isinstance(content.get("folds"), list) and content["folds"]:
+                folds |= dict.fromkeys(_pairs(block), len(content["folds"]))
         for block in _blocks(content, "left_out"):
             left_out |= dict.fromkeys(_pairs(block), " ".join(str(block.get("reason", "no reason given")).split()))
-    return Plan(asked, left_out)
+    return Plan(asked, left_out, folds)
 
 
 def named_metric(*folders: str | Path) -> str:

@@ -172,7 +172,9 @@ def load_study(
     study = make_study(records.values(), protocol, no_duplicates, name, metric or named_metric(*folders))
     paths = {folder: spec_path(folder) for folder in by_folder}
     specs = {record.hash: str(path) for folder, path in paths.items() if path.is_file() for record in by_folder[folder]}
-    return replace(study, plan=read_plan(folders), specs=specs)
+    plan = read_plan(folders)
+    results = tuple(replace(own, folds=plan.folds.get((own.label, own.dataset), own.folds)) for own in study.results)
+    return replace(study, results=results, plan=plan, specs=specs)
 
 
 def make_study(
@@ -218,7 +220,7 @@ def title_of(study: Study) -> str:
 
 
 def deviation(values: Iterable[float]) -> float | None:
-    """The sample deviation, where there is one."""
+    """The sample standard deviation, where there is one."""
     numbers = list(values)
     return mean_and_deviation(numbers)[1] if len(numbers) > 1 else None
 

@@ -66,7 +66,7 @@ def main_table(study: Study) -> Table:
     """Test accuracy of every method on every dataset, as in the paper's main table; or the metric of the study."""
     metric = METRICS[study.metric]
     published = load_published()
-    printed = published.accuracy if study.metric == "accuracy" else {}
+    printed = published.accuracy if _has_published(study) else {}
     columns = sort_datasets([*study.datasets, *(published.datasets if printed else ())])
     rows, notes = _rows(study, columns, printed, lambda result: result.values, metric.digits)
     ties = [tied_with_best(study.measured(dataset)) for dataset in columns]
@@ -81,14 +81,23 @@ def main_table(study: Study) -> Table:
     )
 
 
+def _has_published(study: Study) -> bool:
+    """Whether published figures can stand beside a study's: accuracies on folds of the paper's datasets, all labels kept."""
+    if study.setting is None:
+        return study.metric == "accuracy"
+    same_task = study.metric == "accuracy" and study.setting[0] != "size"
+    return same_task and not set(study.datasets).isdisjoint(load_published().datasets)
+
+
 def generalisation_table(study: Study) -> Table:
     """Training accuracy minus test accuracy, as in the paper's table of generalisation errors; floors are left out."""
     published = load_published()
     results = [result for result in study.results if result.family != "floor" and result.gaps]
     printed = [dataset for row in published.generalisation.values() for dataset in row.figures]
-    columns = sort_datasets([result.dataset for result in results] + printed)
+    measured = [result.dataset for result in results]
+    columns = sort_datasets(measured + printed if set(measured) & set(printed) else measured)
     shown = replace(study, results=tuple(results))
-    rows, notes = _rows(shown, columns, published.generalisation, lambda result: result.gaps)
+    rows, notes = _rows(shown, columns, published.generalisation if set(columns) & set(printed) else {}, lambda result: result.gaps)
     title = "Generalisation error: training accuracy minus test accuracy in points, mean ± standard deviation over folds"
     return Table("generalisation", title, tuple(columns), tuple(rows), notes, _legend(study))
 
@@ -199,8 +208,8 @@ def _legend(study: Study, with_published: bool = True) -> tuple[str, ...]:
     if study.setting is None:
         return (NO_RECORDS, f"Published: {load_published().source}.")
     measured = (
-        f"Measured: {describe(study.setting)}, {len(study.records):,} records; in brackets, how many of the records of an "
-        "incomplete figure exist."
+        f"Measured: {describe(study.setting)}, {len(study.records):,} records; 4/10 beside a figure says that four of its ten "
+        "records exist."
     )
     source = f"Published: {load_published().source}. Beside phist and phist-paper stands the paper's own network."
     return (measured, source) if with_published else (measured,)

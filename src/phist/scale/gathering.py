@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from phist.errors import GraphInputError, ModelFileError
+from phist.errors import GraphInputError, ModelFileError, OutputError
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.graphs.packing import Reading
@@ -17,6 +17,7 @@ from phist.scale.rows import Parsed
 from phist.scale.sources import Source, find_sources
 
 _LIMITS = Limits(part_rows=1 << 31)
+_KNOWN = {"data", "sources", "reading"}  # what a gathered set says of itself
 
 
 def gather_graphs(data: str, place: Path, reading: Reading, progress: bool | None = None) -> GraphSet:
@@ -28,19 +29,27 @@ def gather_graphs(data: str, place: Path, reading: Reading, progress: bool | Non
     origin, sources = find_sources(data)
     stamps = {source.name: list(source.stamp()) for source in sources}
     known: dict[str, Any] = {"data": origin, "sources": stamps, "reading": asdict(reading)}
-    if _known(place) != json.loads(json.dumps(known)):
+    found = _known(place) == json.loads(json.dumps(known))
+    if not found:
+        if place.exists() and not is_gathered(place):
+            raise OutputError(f"{place} exists and was not gathered for a fit; give another --checkpoint, or move what is there")
         with BulkProgress("reading", [source.stamp()[0] for source in sources], progress) as bar:
             write_graphset(place, _parts(sources, reading, bar), known)
-    return GraphSet.open(place, check=False)
+    return GraphSet.open(place, check=found)  # what was written just now need not be looked at
+
+
+def is_gathered(place: Path) -> bool:
+    """Whether the set at ``place`` was gathered from others, and is nobody's only copy."""
+    return (_known(place) or {}).keys() == _KNOWN
 
 
 def _known(place: Path) -> dict[str, Any] | None:
     """What the set at ``place`` was gathered from, if there is one."""
     try:
-        found: dict[str, Any] = read_header(place)["extra"]
-    except (ModelFileError, KeyError):
+        found = read_header(place).get("extra")
+    except ModelFileError:
         return None
-    return found
+    return found if isinstance(found, dict) else None
 
 
 def _parts(sources: list[Source], reading: Reading, bar: BulkProgress) -> Iterator[GraphSet]:

@@ -10,7 +10,7 @@ import numpy as np
 from phist.errors import GraphInputError
 from phist.extras import require
 from phist.graphs.arrays import IntArray
-from phist.graphs.convert import settle
+from phist.graphs.convert import resolve
 from phist.graphs.formats.graph_rows import check_plain, pack_table
 from phist.graphs.formats.jsonl import parse_line
 from phist.graphs.graphset import GraphSet
@@ -130,7 +130,7 @@ class SetRows:
         return np.diff(self.graphs.indptr[self.graphs.node_ptr])
 
     def parse(self, reading: Reading) -> Parsed:
-        graphs, labels = settle(self.graphs, reading), self.graphs.labels
+        graphs, labels = resolve(self.graphs, reading), self.graphs.labels
         positions = np.arange(len(graphs))
         own = None if labels is None else plain_array(labels.tolist())
         return Parsed(replace(graphs, labels=None, ids=positions), positions, plain_array(graphs.ids.tolist()), own)

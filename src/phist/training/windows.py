@@ -29,6 +29,11 @@ def is_windowed(graphs: GraphSet) -> bool:
     return len(graphs.indices) + graphs.n_nodes > MOST_AT_ONCE
 
 
+def put_in_order(graphs: GraphSet) -> GraphSet:
+    """Graphs in canonical order; those that are too many to be planned at once are put into it window by window."""
+    return graphs if is_windowed(graphs) else in_canonical_order(graphs).graphs
+
+
 def take(graphs: GraphSet, positions: Positions) -> GraphSet:
     """Some graphs with their nodes in canonical order, which a set that fits into memory has as a whole."""
     chosen = graphs[positions]
@@ -86,7 +91,8 @@ class Windowed(Computation):
 
     def window(self, chosen: Positions) -> Computation:
         """The network on some graphs, numbered from 0 there."""
-        return compute(self.network, take(self.graphs, chosen if self.rows is None else self.rows[chosen]), self._engine)
+        graphs = self.graphs[chosen if self.rows is None else self.rows[chosen]]
+        return compute(self.network, in_canonical_order(graphs).graphs, self._engine)
 
     def scores(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.window(chosen).scores(np.arange(len(chosen)), draws)

@@ -14,11 +14,12 @@ from phist.estimators.members.network import Network
 from phist.estimators.model_folder import SavedModel, load_model
 from phist.estimators.reading import Reading
 from phist.estimators.trained import TrainedNetwork
-from phist.graphs.canonical import Ordered, in_canonical_order
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.nn.network import StructuralNetwork
 from phist.training.inference import Inference
+from phist.training.windows import put_in_order
 
 Array = NDArray[Any]
 
@@ -74,15 +75,15 @@ class FittedModel:
         return networks[0]
 
     def _read(self, X: Any) -> GraphSet:
-        return self._read_ordered(X).graphs
+        """Graphs as the model sees them, in an order that does not depend on how their nodes are numbered."""
+        return put_in_order(self._read_as_given(X))
 
-    def _read_ordered(self, X: Any) -> Ordered:
-        """Graphs as the model sees them: as it reads graphs, and in an order that does not depend on how nodes are numbered."""
+    def _read_as_given(self, X: Any) -> GraphSet:
         self._check_fitted()
         for member in self._members():
             member.use(self.engine, self.inference, self.progress)
         graphs: GraphSet = self.reading_.read(X)
-        return in_canonical_order(graphs.with_labels(None))
+        return graphs.with_labels(None)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Graph embeddings, averaged over root samples, of every network side by side: (graphs, embedding).
@@ -100,7 +101,7 @@ class FittedModel:
         Args:
             X: graphs: a `GraphSet`, or anything `as_graphset` takes.
         """
-        ordered = self._read_ordered(X)
+        ordered = in_canonical_order(self._read_as_given(X))
         _ = self.network_
         tables = [trained.node_embeddings(ordered.graphs) for trained in self._networks()]
         return [np.concatenate(rows, axis=1)[ordered.places(graph)] for graph, rows in enumerate(zip(*tables, strict=True))]

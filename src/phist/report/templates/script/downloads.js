@@ -3,7 +3,7 @@ function downloadButtons(table, file) {
   const button = (form, text) => make("button", text, {
     type: "button", class: "quiet", "data-download": form, "data-table": table, "data-file": file,
   });
-  return make("p", "Download what is shown: ", { class: "downloads" }, [button("csv", "CSV"), " ", button("latex", "LaTeX")]);
+  return make("p", "Download what is shown: ", { class: "downloads" }, [button("csv", "CSV"), button("latex", "LaTeX")]);
 }
 
 const isShown = (element) => !element.classList.contains("filtered");

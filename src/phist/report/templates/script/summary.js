@@ -12,7 +12,10 @@ function showSummary() {
   ];
   document.getElementById("score").replaceChildren(...tiles.map(([name, value]) => make("div", null, {}, [make("dt", name), make("dd", value)])));
   const frame = document.getElementById("versus");
-  frame.replaceChildren(versusTable(found.versus.slice(0, STRONGEST), "The strongest others"));
+  document.getElementById("score").hidden = !found.versus.length;
+  frame.replaceChildren();
+  if (!found.versus.length) return;
+  frame.append(versusTable(found.versus.slice(0, STRONGEST), "The strongest others"));
   if (found.versus.length > STRONGEST) {
     const rest = make("details", null, { class: "group" }, [make("summary", "All " + found.versus.length + " other methods")]);
     rest.append(versusTable(found.versus, "All other methods"));
@@ -56,6 +59,7 @@ function showDifferences() {
   const against = chosen.against;
   const others = Object.keys(data.labels).filter((other) => other !== against);
   const columns = data.datasets.filter((dataset) => others.some((other) => difference(against, other, dataset)));
+  if (!columns.length) return frame.replaceChildren(make("p", "No two methods share two folds of a dataset, so that differences have no intervals."));
   const about = against + " compared with every other method by " + data.metrics[chosen.metric].title + ": positive where " + against +
     " is better. Intervals: 95 percent, paired over folds, widened by Nadeau and Bengio's correction because folds share most of their training graphs; not corrected for the number of comparisons. A difference opens the graphs on which the two disagree. Choose another method in the bar above.";
   const name = "table-differences";
