@@ -54,6 +54,35 @@ def test_sums_are_those_in_the_order_of_ranks_however_they_are_sent(tmp_path, si
     assert sorted(path.name for path in tmp_path.glob("rank *")) == [f"rank {own}" for own in range(size)]
 
 
+PATIENCE = """
+import time
+from datetime import timedelta
+from phist.training import group as groups
+
+groups.JOINING = timedelta(seconds=2)
+with groups.process_group() as group:
+    if group.is_first:
+        time.sleep(4)
+    assert group.agree(group.rank) == 0
+"""
+
+
+def test_the_first_process_may_take_longer_than_joining_may(tmp_path):
+    (tmp_path / "script.py").write_text(PATIENCE)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_processes_that_do_not_find_each_other_end_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(groups, "JOINING", groups.timedelta(seconds=1))
+    for name, value in {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": "0"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "alone")
+    with pytest.raises(GroupError, match="torchrun with --max-restarts 3"), process_group():
+        pass
+
+
 def test_a_process_that_is_gone_is_told_of_with_what_to_do(monkeypatch):
     def fail(*arguments, **settings):
         raise RuntimeError("Connection closed by peer")
