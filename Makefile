@@ -3,10 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test fuzz check docs release-check bench wheel clean
+.PHONY: help setup demo test test-bounds test-clusters coverage fuzz check docs release-check bench wheel clean
 
 help:  ## list what can be made
-	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 15
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 17
 
 setup: .venv/installed  ## create .venv, install phist with everything it can use, compile the engine
 
@@ -18,11 +18,20 @@ setup: .venv/installed  ## create .venv, install phist with everything it can us
 	$(BIN)/python -c 'from phist.engine.compiling import prepare; prepare()'
 	@touch $@
 
-demo: setup  ## train the paper's network on MUTAG and draw what it learnt
+demo: setup  ## fit a model, hold it against the floors and draw what it learnt, in about a minute
 	$(BIN)/phist demo --out phist-demo
 
 test: setup  ## run all tests, in as many processes as there are cores
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+
+test-bounds: setup  ## run the tests of the engine with every index of compiled code checked
+	PHIST_CHECK_BOUNDS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/engine
+
+test-clusters: setup  ## run the tests that start Ray, Dask, Spark and torchrun on this machine, those of them that are installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m clusters tests/scale tests/cli
+
+coverage: setup  ## run all tests and say which lines they miss; takes half as long again as `make test`
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --cov=phist --cov-report=term:skip-covered
 
 fuzz: setup  ## try N random inputs (100,000 by default) and count what is mishandled
 	PYTHONPATH=tests/fuzz:tests/helpers $(BIN)/python -m fuzzing $(or $(N),100000)
@@ -36,6 +45,7 @@ check: setup  ## formatting, lint, types and the import contract
 docs: setup  ## build the site into docs/_build, offline; a warning is an error
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build
+	$(BIN)/python docs/_ext/check_links.py docs/_build
 
 release-check: setup  ## build sdist and wheel, install the wheel into a clean environment, fit and use a model there
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt build hatchling
@@ -45,6 +55,7 @@ bench: setup  ## measure reading, start-up and the engine
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/engine.py all --markdown benchmarks/results/engine.md --figure docs/images/engine-scaling.png
+	$(BIN)/python benchmarks/engine.py one-thread --markdown benchmarks/results/one_thread.md
 
 wheel: setup  ## build a wheel with portable code for this system, Python and Numba, in dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

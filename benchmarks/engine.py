@@ -1,10 +1,11 @@
 """The engine against the straightforward PyG form and against the reference, and how it scales.
 
-    PHIST_DATA=folder python benchmarks/engine.py [steps|memory|scaling|all] [--datasets MUTAG ...] [--repeats 7]
+    PHIST_DATA=folder python benchmarks/engine.py [steps|memory|scaling|all|one-thread] [--datasets MUTAG ...] [--repeats 7]
 
 ``steps``: one full training step with the paper's sizes (roots drawn, forward, backward, clipping, AdamW), all forms in turn
 in one process, medians of the rounds. ``memory``: what an epoch of each form adds at its peak, a process each. ``scaling``:
-step and embedding against nodes, roots, bins and graphs in the set, a process each point.
+step and embedding against nodes, roots, bins and graphs in the set, a process each point. ``one-thread``: the step again with one
+thread for every form, by processor time, which other programs hardly change; not in ``all``, and kept in a file of its own.
 
 Every result is written to ``--out`` as soon as it is there; called again, the benchmark goes on with what is missing.
 """
@@ -68,10 +69,10 @@ def requests(options: argparse.Namespace) -> Iterator[Request]:
     """What to measure, in order."""
     wanted = ("steps", "memory", "scaling") if options.what == "all" else (options.what,)
     common = {"threads": options.threads}
-    if "steps" in wanted:
-        for dataset in options.datasets:
+    for kind, threads in (("steps", options.threads), ("one-thread", 1)):
+        for dataset in options.datasets if kind in wanted else ():
             steps = LARGE_STEPS if dataset in LARGE else STEPS
-            yield {"kind": "steps", "dataset": dataset, "steps": steps, "repeats": options.repeats, **common}
+            yield {"kind": kind, "dataset": dataset, "steps": steps, "repeats": options.repeats, "threads": threads}
     if "memory" in wanted:
         for dataset in options.datasets:
             for form in FORMS:
@@ -126,18 +127,21 @@ def main() -> None:
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", default="all", choices=["steps", "memory", "scaling", "all"])
+    parser.add_argument("what", nargs="?", default="all", choices=["steps", "one-thread", "memory", "scaling", "all"])
     parser.add_argument("--datasets", nargs="+", default=list(APPENDIX), choices=list(APPENDIX), metavar="NAME")
     parser.add_argument("--curves", nargs="+", default=list(CURVES), choices=list(CURVES), metavar="CURVE")
     parser.add_argument("--largest", type=int, default=1_000_000, help="most nodes of a graph")
     parser.add_argument("--repeats", type=int, default=7, help="rounds that count; at most 3 for scaling")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "engine.json", metavar="FILE")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="results/engine.json beside this file, or one_thread.json")
     parser.add_argument("--fresh", action="store_true", help="measure again what is asked for; other results stay")
     parser.add_argument("--show", action="store_true", help="measure nothing, show what is there")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables for the documentation")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the scaling, as docs/images/engine-scaling.png")
-    return parser.parse_args()
+    options = parser.parse_args()
+    kept = "one_thread" if options.what == "one-thread" else "engine"
+    options.out = options.out or HERE / "results" / f"{kept}.json"
+    return options
 
 
 if __name__ == "__main__":

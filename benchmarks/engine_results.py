@@ -7,7 +7,7 @@ from typing import Any
 
 from engine_scaling import slope
 
-from phist.drawing.style import COLORS, INK, MARKERS, finish_axes, new_figure
+from phist.drawing.style import COLORS, INK, finish_axes, new_figure
 from phist.files import atomic_path
 
 AT_LEAST = {  # times faster than the PyG form: what we set out to reach
@@ -47,6 +47,21 @@ def steps_table(found: Found) -> Table:
         means = [f"{geometric_mean(ratio(one, name) for one in of_kind(found, 'steps')):.1f}x" for name in ("pyg", "reference")]
         rows.append(["geometric mean", "", "", "", "", means[0], f"{AT_LEAST_IN_MEAN}x", means[1], ""])
     return [header, *rows] if rows else []
+
+
+def one_thread_table(found: Found) -> Table:
+    """The same with one thread for every form."""
+    header = ["a step, one thread each, processor time", "PyG ms", "reference ms", "engine ms", "against PyG", "against reference"]
+    results = of_kind(found, "one-thread")
+    rows = []
+    for result in results:
+        times = [1000 * median(result["seconds"][name]) for name in ("pyg", "reference", "engine")]
+        ratios = [f"{ratio(result, name):.1f}x" for name in ("pyg", "reference")]
+        rows.append([result["dataset"], f"{times[0]:.1f}", f"{times[1]:.1f}", f"{times[2]:.2f}", *ratios])
+    if not rows:
+        return []
+    means = [f"{geometric_mean(ratio(one, name) for one in results):.1f}x" for name in ("pyg", "reference")]
+    return [header, *rows, ["geometric mean", "", "", "", *means]]
 
 
 def work_table(found: Found) -> Table:
@@ -106,7 +121,7 @@ def exponent(points: Sequence[Found], what: str) -> float:
 
 def all_tables(found: Found) -> list[Table]:
     """Every table that has something in it."""
-    tables = [steps_table(found), work_table(found), memory_table(found)]
+    tables = [steps_table(found), one_thread_table(found), work_table(found), memory_table(found)]
     tables += [scaling_table(name, points) for name, points in curves_of(found).items()]
     return [table for table in tables if table]
 
@@ -136,31 +151,42 @@ def write_figure(found: Found, path: Path) -> None:
     panels = {"nodes": [name for name in curves if name.startswith("nodes")]}
     panels |= {name: [name] for name in curves if not name.startswith("nodes")}
     panels = {title: names for title, names in panels.items() if names}
-    figure = new_figure(3.3 * len(panels), 3.2)
-    for axes, (title, names) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True):
+    rows = -(-len(panels) // 2)
+    figure = new_figure(8.6, 3.4 * rows)
+    for axes, (title, names) in zip(figure.subplots(rows, 2, squeeze=False).ravel(), panels.items(), strict=False):
         _draw_panel(axes, names, curves)
         finish_axes(axes, title, "seconds" if axes.get_subplotspec().is_first_col() else "")
+    for axes in figure.axes[len(panels) :]:
+        axes.axis("off")
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=160)
 
 
 def _draw_panel(axes: Any, names: Sequence[str], curves: dict[str, list[Found]]) -> None:
-    drawn = [(name, what) for name in names for what in ("step", "embed")]
-    for number, (name, what) in enumerate(drawn):
-        points = curves[name]
-        family = name.partition(", ")[2]
-        work = "epoch" if what == "step" and name == "graphs in the set" else what
-        label = f"{family} {work}".strip() + (f": {exponent(points, what):.2f}" if len(points) > 1 else "")
-        sizes, values = [point["size"] for point in points], [point[what] for point in points]
-        line = "-" if what == "step" else "--"
-        axes.plot(sizes, values, line, color=COLORS[number // 2], marker=MARKERS[number], markersize=4.5, label=label)
+    """Training and embedding against one size."""
+    for number, name in enumerate(names):
+        points, family = curves[name], name.partition(", ")[2]
+        sizes = [point["size"] for point in points]
+        for what, line, marker in (("step", "-", "o"), ("embed", "--", "s")):
+            values = [point[what] for point in points]
+            work = {"step": "an epoch" if name == "graphs in the set" else "a training step", "embed": "embedding"}[what]
+            label = ", ".join(part for part in (family and f"{family} graph", work) if part)
+            axes.plot(sizes, values, line, color=COLORS[number], marker=marker, markersize=5, label=label)
     axes.set(xscale="log", yscale="log")
-    shown = [point["size"] for point in curves[names[0]]][::2]
+    axes.set_title(_message(names, curves), fontsize=10.5, color=INK, loc="left")
+    shown = sizes[::2]
     axes.set_xticks(shown, [_short(size) for size in shown])
     axes.minorticks_off()
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK, loc="upper left")
+    axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="upper left")
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
+    axes.set_ylim(low, high * (high / low) ** 0.4)  # room for the legend
+
+
+def _message(names: Sequence[str], curves: dict[str, list[Found]]) -> str:
+    """What the exponents of training mean: how much longer ten times as many take."""
+    grown = {name.partition(", ")[2]: 10 ** exponent(curves[name], "step") for name in names if len(curves[name]) > 1}
+    times = " or ".join(f"{factor:.0f} ({family})" if family else f"{factor:.0f}" for family, factor in grown.items())
+    return f"10 times as many take {times} times as long"
 
 
 def _short(size: int) -> str:

@@ -62,7 +62,7 @@ def needed_operations(config: NetworkConfig, plan: Any, chosen: Any, draws: Any)
         operations.add_later_layers(config, pairs, entries)
 
         n_nodes = plan.node_ptr[graph + 1] - plan.node_ptr[graph]
-        n_entries = plan.entry_ptr[graph + 1] - plan.entry_ptr[graph]
+        n_entries = plan.nodes.entry_ptr[graph + 1] - plan.nodes.entry_ptr[graph]
         operations.add_linear(config.channels[-1] * config.bins, order * width, len(roots), passes=3)
         operations.add_recursion(order, width, n_nodes, n_entries, passes=2)
         operations.add_later_layers(config, n_nodes, n_entries)
@@ -76,7 +76,7 @@ def printed_operations(config: NetworkConfig, plan: Any, chosen: Any, draws: Any
     for place, graph in enumerate(chosen.tolist()):
         n_draws = float(draws.counts[draws.ptr[place] : draws.ptr[place + 1]].sum())
         n_nodes = float(plan.node_ptr[graph + 1] - plan.node_ptr[graph])
-        n_entries = float(plan.entry_ptr[graph + 1] - plan.entry_ptr[graph])
+        n_entries = float(plan.nodes.entry_ptr[graph + 1] - plan.nodes.entry_ptr[graph])
         operations.add_recursion(order, 1, n_draws * n_nodes, n_draws * n_entries, passes=1)
         operations.add_linear(order, width, n_draws * n_nodes, passes=2)
         operations.add_later_layers(config, n_draws * n_nodes, n_draws * n_entries)
@@ -89,13 +89,13 @@ def printed_operations(config: NetworkConfig, plan: Any, chosen: Any, draws: Any
 def _extent(config: NetworkConfig, plan: Any, graph: int, roots: Any) -> tuple[float, float, float, float]:
     """Places within reach of one layer and of all, and the entries of the matrices between them."""
     begin, end = plan.row_ptr[graph], plan.row_ptr[graph + 1]
-    entry, last = plan.row_entry_ptr[graph], plan.row_entry_ptr[graph + 1]
+    entry, last = plan.rows.entry_ptr[graph], plan.rows.entry_ptr[graph + 1]
     n_rows, n_entries = float(end - begin), float(last - entry)
     if not plan.by_balls[graph]:
         pairs, entries = len(roots) * n_rows, len(roots) * n_entries
         return pairs, pairs, entries, entries
-    indptr = plan.row_indptr[begin + graph : end + graph + 1]
-    matrix = csr_array((np.ones(last - entry, np.float32), plan.row_indices[entry:last], indptr), shape=(end - begin,) * 2)
+    indptr = plan.rows.indptr[begin + graph : end + graph + 1]
+    matrix = csr_array((np.ones(last - entry, np.float32), plan.rows.indices[entry:last], indptr), shape=(end - begin,) * 2)
     reached = np.zeros((end - begin, len(roots)), np.float32)
     reached[roots, np.arange(len(roots))] = 1
     near, near_entries = 0.0, 0.0

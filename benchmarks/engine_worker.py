@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import sys
+import time
 from statistics import median
 from typing import Any
 
@@ -49,6 +50,23 @@ def measure_steps(dataset: str, threads: int, steps: int, repeats: int) -> dict[
         **_work(engine),
         "multiply_rate": multiply_rate(threads),
     }
+
+
+def measure_one_thread(dataset: str, threads: int, steps: int, repeats: int) -> dict[str, Any]:
+    """Processor seconds of a step with one thread for every form: PyG gains little by a second one in short steps.
+
+    Processor time, as with one thread it is the wall time of an idle machine, and other programs hardly change it.
+    """
+    task = dataset_task(dataset, steps)
+    forms = {name: make_form(name, task, threads) for name in FORMS}
+    seconds: dict[str, list[float]] = {name: [] for name in forms}
+    for number in range(1 + repeats):
+        for name, form in forms.items():
+            begin, epochs = time.process_time(), form.epochs
+            form.run()
+            if number:
+                seconds[name].append((time.process_time() - begin) / ((form.epochs - epochs) * task.n_steps))
+    return {"graphs": len(task.examples.graphs), "steps": task.n_steps, "seconds": seconds}
 
 
 def _clocks(form: PhistForm) -> Any:
@@ -104,7 +122,8 @@ def main() -> None:
     limit = int(MOST_OF_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     torch.set_num_threads(request["threads"])
-    measure = {"steps": measure_steps, "memory": measure_memory, "scaling": measure_point}[request.pop("kind")]
+    kinds = {"steps": measure_steps, "one-thread": measure_one_thread, "memory": measure_memory, "scaling": measure_point}
+    measure = kinds[request.pop("kind")]
     print(json.dumps(measure(**request)))
 
 

@@ -1,233 +1,155 @@
-"""How well explanations point to what tells the classes apart, where that is known: ours beside GNNExplainer and simple baselines.
+"""How well explanations point to what tells the classes apart, where that is known: ours beside PyG's and simple baselines.
 
-    python benchmarks/explanations.py [--set ba-2motifs] [--graphs 60] [--seed 0]
+    python benchmarks/explanations.py [--set ba-2motifs] [--seed 1]
 
-Every explained graph is a line of experiments/explanations/records.jsonl; a run goes on where the last one ended, and writes
-experiments/explanations/summary.md of all lines there are. Only graphs that the explained model classifies correctly count.
+Every method on a set and a seed is a line of experiments/explanations/records.jsonl; a run goes on where the last one ended, and
+writes the tables of all lines there are into experiments/explanations/summary.md and docs/explain.md. Seed 0 is the one on which
+methods were developed, and is not measured.
 """
 
 import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
+from explained_models import METHODS, MODELS, Explained, Method, Values
+from explanation_tables import write_tables
+from scipy.stats import spearmanr
 
-from phist import GraphSet, StructuralClassifier
+from phist import GraphSet
+from phist.explain.edits import subgraphs
 from phist.explain.metrics import groundtruth_auroc, precision_at_k
 from phist.graphs.graph import Graph
 from phist.graphs.motifs import Truth, make_ba_2motifs, make_planted_motifs, make_triangles
 
-FOLDER = Path(__file__).parents[1] / "experiments" / "explanations"
-RECORDS, SUMMARY = FOLDER / "records.jsonl", FOLDER / "summary.md"
-SETS: dict[str, Callable[..., tuple[GraphSet, Truth]]] = {
-    "ba-2motifs": make_ba_2motifs,
-    "planted-motifs": make_planted_motifs,
-    "triangles": make_triangles,
-}
-TRAINING_GRAPHS, MOST_GRAPHS = 400, 60  # all are always made, so that a number means the same graph in every run
-EPOCHS_GIN, EPOCHS_EXPLAINER = 300, 200  # the latter is what GNNExplainer's authors take for graphs
+RECORDS = Path(__file__).parents[1] / "experiments" / "explanations" / "records.jsonl"
+SEEDS, TEST_GRAPHS = (1, 2, 3), 40
+RUNS, REPEATED = 10, 4  # runs to see whether a method repeats itself, of so many graphs, with the first seed
+Pair = tuple[GraphSet, Truth]
 
 
-class Values(NamedTuple):
-    """What a method says of one graph; edges as in `Graph.edges`, if it says anything of them."""
-
-    nodes: np.ndarray
-    edges: np.ndarray | None = None
+def _parts(made: Pair, n_training: int) -> tuple[Pair, Pair]:
+    graphs, truth = made
+    return (graphs[:n_training], truth[:n_training]), (graphs[n_training:], truth[n_training:])
 
 
-class Explained(NamedTuple):
-    """A model to explain: its predictions, and methods by name."""
-
-    predict: Callable[[GraphSet], np.ndarray]
-    methods: dict[str, Callable[[GraphSet], Values]]
+def _triangles(seed: int) -> tuple[Pair, Pair]:
+    return make_triangles(2000, seed=seed), make_triangles(TEST_GRAPHS, max_nodes=100, seed=1000 + seed)
 
 
-def make_phist(training: GraphSet, seed: int) -> Explained:
-    model = StructuralClassifier(members=("network",), heads=("linear",), inference="exact", random_state=seed, progress=False)
-    model.fit(training)
-    rng = np.random.default_rng(seed)
-    off = {"votes": False, "edges": False, "nodes": False}
-
-    def ask(name: str, read: Callable[[Any], Values]) -> Callable[[GraphSet], Values]:
-        options = off | ({name: True} if name in off else {})
-        return lambda graph: read(model.explain(graph, **options)[0])
-
-    methods = {
-        "shares": ask("shares", lambda one: Values(one.node_shares)),
-        "votes": ask("votes", lambda one: Values(one.root_votes)),
-        "node deletions": ask("nodes", lambda one: Values(one.node_logit_effects)),
-        "edge deletions": ask("edges", lambda one: from_edges(one.graph, one.edge_logit_effects)),
-        "degree": lambda graph: Values(graph.degrees().astype(float)),
-        "random": lambda graph: Values(rng.random(graph.n_nodes), rng.random(graph.n_edges)),
-    }
-    return Explained(model.predict, methods)
+SETS: dict[str, Callable[[int], tuple[Pair, Pair]]] = {
+    "ba-2motifs": lambda seed: _parts(make_ba_2motifs(400 + TEST_GRAPHS, seed=seed), 400),
+    "planted-motifs": lambda seed: _parts(make_planted_motifs(400 + TEST_GRAPHS, seed=seed), 400),
+    "triangles": _triangles,
+}  # for training and for testing
 
 
-def from_edges(graph: Graph, values: np.ndarray) -> Values:
-    """Of a node, that of its strongest edge."""
-    nodes = np.full(graph.n_nodes, values.min() if len(values) else 0.0)
-    for end in (0, 1):
-        np.maximum.at(nodes, graph.edges()[:, end], values)
-    return Values(nodes, values)
-
-
-class Gin(torch.nn.Module):
-    """GIN-0 with a sum over nodes, on constant features."""
-
-    def __init__(self, n_classes: int) -> None:
-        from torch_geometric.nn import GIN
-
-        super().__init__()
-        self.layers = GIN(1, 32, num_layers=3)
-        self.head = torch.nn.Linear(32, n_classes)
-
-    def forward(self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor | None = None) -> torch.Tensor:
-        from torch_geometric.nn import global_add_pool
-
-        return self.head(global_add_pool(self.layers(x, edge_index), batch))
-
-
-def make_gin(training: GraphSet, seed: int) -> Explained:
-    from torch_geometric.explain import Explainer, GNNExplainer
-    from torch_geometric.loader import DataLoader
-
-    torch.manual_seed(seed)
-    classes = training.classes
-    model = Gin(len(classes))
-    loader = DataLoader([as_data(graph, classes) for graph in training], batch_size=64, shuffle=True)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-    for _ in range(EPOCHS_GIN):
-        for batch in loader:
-            optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(model(batch.x, batch.edge_index, batch.batch), batch.y).backward()
-            optimizer.step()
-    model.eval()
-    config = {"mode": "multiclass_classification", "task_level": "graph", "return_type": "raw"}
-    kinds = {"explanation_type": "model", "node_mask_type": "object", "edge_mask_type": "object"}
-    explainer = Explainer(model, GNNExplainer(epochs=EPOCHS_EXPLAINER), model_config=config, **kinds)
-
-    def explain(graphs: GraphSet) -> Values:
-        data = as_data(graphs[0], classes)
-        found = explainer(data.x, data.edge_index)
-        arcs = {(int(a), int(b)): float(value) for (a, b), value in zip(data.edge_index.T, found.edge_mask, strict=True)}
-        edges = np.array([(arcs[a, b] + arcs[b, a]) / 2 for a, b in graphs[0].edges().tolist()])
-        return Values(found.node_mask[:, 0].numpy(), edges)
-
-    def explain_by_edges(graphs: GraphSet) -> Values:
-        return from_edges(graphs[0], explain(graphs).edges)
-
-    def predict(graphs: GraphSet) -> np.ndarray:
-        with torch.no_grad():
-            numbers = [int(model(data.x, data.edge_index).argmax()) for data in (as_data(graph, classes) for graph in graphs)]
-        return np.array(classes, dtype=object)[numbers]
-
-    return Explained(predict, {"GNNExplainer, nodes": explain, "GNNExplainer, edges": explain_by_edges})
-
-
-def as_data(graph: Graph, classes: list[Any]) -> Any:
-    from torch_geometric.data import Data
-
-    source = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-    edge_index = torch.from_numpy(np.stack([source, graph.indices]).astype(np.int64))
-    return Data(x=torch.ones(graph.n_nodes, 1), edge_index=edge_index, y=torch.tensor([classes.index(graph.label)]))
-
-
-MODELS = {"phist": make_phist, "gin-0": make_gin}
-METHODS = {
-    "phist": ("shares", "votes", "node deletions", "edge deletions", "degree", "random"),
-    "gin-0": ("GNNExplainer, nodes", "GNNExplainer, edges"),
-}
-
-
-def measure(name: str, n_test: int, seed: int, done: set[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
-    """The records that are not there yet, one graph after the other."""
-    graphs, truth = SETS[name](TRAINING_GRAPHS + MOST_GRAPHS, seed=seed)
-    test = graphs[TRAINING_GRAPHS:]
-    for model in MODELS:
-        missing = [(m, g) for g in range(n_test) for m in METHODS[model] if (name, seed, model, m, g) not in done]
+def measure(name: str, seed: int, done: set[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+    """The records of a set and a seed that are not there yet, one method after the other."""
+    (training, _), (test, truth) = SETS[name](seed)
+    for kind, make in MODELS.items():
+        missing = [method for method in METHODS[kind] if (name, seed, method) not in done]
         if not missing:
             continue
-        explained = MODELS[model](graphs[:TRAINING_GRAPHS], seed)
-        right = explained.predict(test) == test.labels
-        print(f"{name}, {model}: accuracy {right.mean():.3f}", flush=True)
-        for method, number in missing:
+        explained = make(training, seed)
+        logits = explained.logits(test)
+        for method in missing:
             begin = time.perf_counter()
-            values = explained.methods[method](test[[number]])
-            seconds = time.perf_counter() - begin
-            again = explained.methods[method](test[[number]])
-            masks = truth.nodes[TRAINING_GRAPHS + number], truth.edges[TRAINING_GRAPHS + number]
+            found = explained.methods[method](test, 0)
+            seconds = (time.perf_counter() - begin) / len(test)
             yield {
-                "set": name,
-                "seed": seed,
-                "model": model,
-                "method": method,
-                "graph": number,
-                "label": test[number].label,
-                "right": bool(right[number]),
-                "node_auroc": groundtruth_auroc(values.nodes, masks[0]),
-                "node_precision": precision_at_k(values.nodes, masks[0]),
-                "edge_auroc": None if values.edges is None else groundtruth_auroc(values.edges, masks[1]),
-                "repeat": correlation(values.nodes, again.nodes),
-                "seconds": round(seconds, 5),
-            }
+                "set": name, "seed": seed, "model": kind, "method": method, "seconds": round(seconds, 5),
+                "repeats": repeats(explained.methods[method], test) if seed == SEEDS[0] else None,
+                "graphs": judge(explained, test, logits, found, truth),
+            }  # fmt: skip
 
 
-def correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Of two runs; one where they are identical."""
-    return 1.0 if np.array_equal(one, other) else float(np.corrcoef(one, other)[0, 1])
+def judge(explained: Explained, test: GraphSet, logits: np.ndarray, found: list[Values], truth: Truth) -> list[dict[str, Any]]:
+    """Of every graph, what the method's values are worth against the truth and against the model.
+
+    Sets of nodes are as large as the truth. ``plus`` and ``minus`` say whether the class changes without them and with them
+    alone, ``drop`` by how much the logit of the class falls without them, ``truth_drop`` without the nodes of the truth.
+    """
+    chosen = [strongest(values.nodes, nodes.sum()) for values, nodes in zip(found, truth.nodes, strict=True)]
+    own = logits.argmax(1)
+    rest, alone, truth_rest = (
+        explained.logits(GraphSet.concatenate([part(graph, mask) for graph, mask in zip(test, masks, strict=True)]))
+        for masks in ([~mask for mask in chosen], chosen, [~mask for mask in truth.nodes])
+    )
+    return [
+        {
+            "label": graph.label,
+            "right": explained.classes[own[number]] == graph.label,
+            "node_auroc": number_or_none(groundtruth_auroc(values.nodes, truth.nodes[number])),
+            "node_precision": number_or_none(precision_at_k(values.nodes, truth.nodes[number])),
+            "edge_auroc": None if values.edges is None else number_or_none(groundtruth_auroc(values.edges, truth.edges[number])),
+            "plus": bool(rest[number].argmax() != own[number]),
+            "minus": bool(alone[number].argmax() != own[number]),
+            "drop": number_or_none((logits - rest)[number, own[number]]),
+            "truth_drop": number_or_none((logits - truth_rest)[number, own[number]]),
+            "is_truth": bool((chosen[number] == truth.nodes[number]).all()),
+        }
+        for number, (graph, values) in enumerate(zip(test, found, strict=True))
+    ]
+
+
+def strongest(values: np.ndarray, count: int) -> np.ndarray:
+    """Which nodes have the largest values: a mask."""
+    mask = np.zeros(len(values), bool)
+    mask[np.argsort(-values, kind="stable")[:count]] = True
+    return mask
+
+
+def part(graph: Graph, nodes: np.ndarray) -> GraphSet:
+    """Some of the nodes with the edges between them; of none, a single node without edges."""
+    if not nodes.any():
+        return GraphSet(np.array([0, 1]), np.zeros(2, np.int64), np.empty(0, np.int32))
+    return subgraphs(graph, nodes[None], np.ones((1, len(graph.indices)), bool))
+
+
+def repeats(method: Method, test: GraphSet) -> float:
+    """The mean rank correlation of a graph's node values between any two runs; exactly one where all runs are identical."""
+    runs = [method(test[:REPEATED], run) for run in range(RUNS)]
+    found = [_agreement(runs[one][graph].nodes, runs[other][graph].nodes)
+             for one, other in combinations(range(RUNS), 2) for graph in range(REPEATED)]  # fmt: skip
+    return round(float(np.mean(found)), 4)
+
+
+def _agreement(one: np.ndarray, other: np.ndarray) -> float:
+    if np.array_equal(one, other):
+        return 1.0
+    return 0.0 if min(np.ptp(one), np.ptp(other)) == 0 else float(spearmanr(one, other).statistic)
+
+
+def number_or_none(value: float) -> float | None:
+    """Four digits, for JSON."""
+    return round(float(value), 4) if np.isfinite(value) else None
 
 
 def read_records() -> list[dict[str, Any]]:
     return [json.loads(line) for line in RECORDS.read_text().splitlines()] if RECORDS.exists() else []
 
 
-def summary(records: list[dict[str, Any]]) -> str:
-    """A table for each set: means over the graphs that the explained model classifies correctly, all seeds together."""
-    text = "# Explanations against the truth\n\nWritten by `benchmarks/explanations.py` from `records.jsonl`.\n\n"
-    text += "Means are over correctly classified graphs; seconds are wall time, and the machine may have been busy.\n"
-    for name in dict.fromkeys(record["set"] for record in records):
-        text += f"\n## {name}\n\n| model | method | right | node AUROC | node precision | edge AUROC | repeat | seconds a graph |\n"
-        text += "|---|---|---|---|---|---|---|---|\n"
-        for model, methods in METHODS.items():
-            for method in methods:
-                own = [one for one in records if (one["set"], one["model"], one["method"]) == (name, model, method)]
-                if own:
-                    text += _row(model, method, own)
-    return text
-
-
-def _row(model: str, method: str, own: list[dict[str, Any]]) -> str:
-    right = [one for one in own if one["right"]]
-
-    def mean(field: str, digits: int = 3) -> str:
-        values = [one[field] for one in right if one[field] is not None]
-        return f"{np.nanmean(values):.{digits}f}" if values else ""
-
-    fields = [mean(field) for field in ("node_auroc", "node_precision", "edge_auroc", "repeat", "seconds")]
-    return f"| {model} | {method} | {len(right)} of {len(own)} | {' | '.join(fields)} |\n"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", action="append", choices=SETS, help="may be repeated; BA-2motifs unless given")
-    parser.add_argument(
-        "--graphs", type=int, default=MOST_GRAPHS, choices=range(1, MOST_GRAPHS + 1), metavar="N", help="to explain"
-    )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", action="append", choices=SETS, help="may be repeated; all unless given")
+    parser.add_argument("--seed", action="append", type=int, choices=SEEDS, help="may be repeated; all unless given")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    done = {(one["set"], one["seed"], one["model"], one["method"], one["graph"]) for one in read_records()}
-    for name in options.set or ["ba-2motifs"]:
-        for record in measure(name, options.graphs, options.seed, done):
-            with RECORDS.open("a") as file:
-                file.write(json.dumps(record) + "\n")
-    SUMMARY.write_text(summary(read_records()))
-    print(SUMMARY.read_text())
+    RECORDS.parent.mkdir(parents=True, exist_ok=True)
+    done = {(one["set"], one["seed"], one["method"]) for one in read_records()}
+    for name in options.set or SETS:
+        for seed in options.seed or SEEDS:
+            for record in measure(name, seed, done):
+                with RECORDS.open("a") as file:
+                    file.write(json.dumps(record) + "\n")
+                print(f"{name}, seed {seed}: {record['method']}", flush=True)
+    write_tables(read_records())
 
 
 if __name__ == "__main__":

@@ -54,9 +54,9 @@ def count_rows(graphs: GraphSet, config: NetworkConfig, seed: int = 0) -> Counte
     drawn = np.add.reduceat(draws.counts, draws.ptr[:-1]).astype(np.int64)
     ptr, rows = _distinct_rows(plan, draws)
     first = plan.row_ptr[:-1] + np.arange(len(graphs))
-    row_balls = ball_sizes(first, plan.row_entry_ptr, plan.row_indptr, plan.row_indices, ptr, rows, reach)
+    row_balls = ball_sizes(first, *plan.rows[:3], ptr, rows, reach)
     node_first = plan.node_ptr[:-1] + np.arange(len(graphs))
-    node_balls = ball_sizes(node_first, plan.entry_ptr, plan.indptr, plan.indices, draws.ptr, draws.nodes, reach)
+    node_balls = ball_sizes(node_first, *plan.nodes[:3], draws.ptr, draws.nodes, reach)
     pays = measure_balls(graphs.node_ptr, graphs.indptr, graphs.indices, reach)[0] & fused.shape.joint
     return Counted(
         draws=int((drawn * sizes).sum()),

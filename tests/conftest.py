@@ -1,6 +1,8 @@
 """What every test may ask for, and what no test may touch."""
 
 import os
+import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny tensors: threads that wait for each other cost more than they give
@@ -46,3 +48,12 @@ def odd_graphs(n_graphs=20):
 @pytest.fixture(scope="session")
 def make_odd_graphs():
     return odd_graphs
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of Spark need a package that is large and a Java that it can start: where one is missing, they say so."""
+    missing = [] if find_spec("pyspark") else ["the extra 'spark' is not installed"]
+    missing += [] if shutil.which("java") or os.environ.get("JAVA_HOME") else ["there is no java, which Spark runs in"]
+    for item in items:
+        if missing and item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.skip(reason=" and ".join(missing)))

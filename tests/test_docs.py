@@ -12,7 +12,7 @@ from phist.cli.app import app
 from phist.evaluation.spec_file import parse_spec
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -29,13 +29,26 @@ def commands():
                     yield pytest.param(words[1:], id=line.strip())
 
 
-@pytest.mark.parametrize("document", [path for path in DOCUMENTS if blocks(path, "python")], ids=lambda path: path.name)
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS[1:] if blocks(path, "python")], ids=lambda path: path.name)
 def test_python_examples_run(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
     for code in blocks(document, "python"):
         exec(compile(code, document.name, "exec"), names)
     assert names
+
+
+def test_the_readme_shows_what_its_example_prints(tmp_path, monkeypatch, capsys):
+    """Words exactly; numbers as near as another processor's rounding leaves them."""
+    readme = ROOT / "README.md"
+    monkeypatch.chdir(tmp_path)
+    exec(compile(blocks(readme, "python")[0], "README.md", "exec"), {})
+    printed, shown = capsys.readouterr().out, blocks(readme, "text")[0]
+    number = r"\d+(?:\.\d+)?"
+    assert re.sub(number, "0", printed) == re.sub(number, "0", shown)
+    assert [float(one) for one in re.findall(number, printed)] == pytest.approx(
+        [float(one) for one in re.findall(number, shown)], abs=4
+    )
 
 
 def test_the_readme_is_short():
@@ -47,6 +60,12 @@ def test_the_study_that_is_shown_is_one():
     spec = parse_spec(content, ROOT)
     assert len(spec.cells()) == 10 * 10
     assert {run.label: dict(run.options) for run in spec.runs}["phist-long"] == {"epochs": 200}
+
+
+def test_the_further_tables_of_a_study_are_understood():
+    content = tomllib.loads(blocks(ROOT / "docs" / "study.md", "toml")[1])
+    spec = parse_spec({"name": "more", "protocol": "paper", **content}, ROOT)
+    assert {(cell.labelled, cell.tested) for cell in spec.cells()} == {(30, 100), (300, 100)}
 
 
 @pytest.mark.parametrize("words", list(commands()))
@@ -65,7 +84,8 @@ def test_links_lead_somewhere(document):
 
 
 @pytest.mark.parametrize(
-    "package", ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "explain", "report"]
+    "package",
+    ["jit", "graphs", "nn", "engine", "training", "estimators", "theory", "baselines", "evaluation", "explain", "report", "scale"],
 )
 def test_architecture_names_every_module(package):
     plan = (ROOT / "docs" / "architecture.md").read_text()

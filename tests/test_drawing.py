@@ -5,7 +5,7 @@ import pytest
 
 from phist import StructuralClassifier, as_graphset
 from phist.drawing import plot_history, plot_plane, plot_responses, save_figure
-from phist.drawing.responses import most_telling_channel, one_of_each_class, root_response
+from phist.drawing.responses import RootResponse, by_class, choose_examples, most_telling_channel, root_response
 from phist.errors import ConfigError, GraphInputError, MissingExtraError
 from phist.graphs.generate import make_trees
 from phist.nn.batch import Batch
@@ -39,22 +39,32 @@ def test_a_large_graph_costs_few_roots(classifier):
     assert root_response(classifier.network_, path).elements.shape[0] == 500
 
 
-def test_one_graph_of_median_size_stands_for_each_class():
-    sizes = {"a": (2, 9, 5), "b": (7, 3)}
-    graphs = as_graphset([(size, [(0, 1)]) for kind in sizes.values() for size in kind], labels=[*"aaabb"])
-    assert [(graph.label, graph.n_nodes) for graph in one_of_each_class(graphs)] == [("a", 5), ("b", 7)]
+def test_examples_are_chosen_among_some_graphs_of_the_most_frequent_classes():
+    graphs = as_graphset([(3, [(0, 1)])] * 210, labels=["d"] * 2 + ["a"] * 100 + ["b"] * 100 + ["c"] * 8)
+    assert [(own.classes, len(own)) for own in by_class(graphs)] == [(["a"], 60), (["b"], 60), (["c"], 8)]
 
 
-def test_the_telling_channel_is_where_histograms_differ_most():
-    histograms = np.full((3, 4, 5), 0.2)
-    histograms[1, 2] = [1, 0, 0, 0, 0]
-    assert most_telling_channel(histograms) == 2
+def test_the_telling_channel_separates_classes_not_two_graphs():
+    generator = np.random.default_rng(0)
+    first, second = generator.uniform(0, 0.1, (2, 20, 4, 5))
+    first[0, 1] = [9, 0, 0, 0, 0]  # an outlier in channel 1
+    second[:, 2] += 0.3  # a shift of the class in channel 2
+    assert most_telling_channel([first, second]) == 2
+
+
+def test_the_typical_graph_is_near_its_class_and_the_atypical_one_near_another():
+    def responses(*values):
+        return [RootResponse(None, 0, None, np.array([[value, 0.0]])) for value in values]
+
+    rows = choose_examples([responses(0.0, 0.1, 0.7), responses(1.0, 0.9, 0.2)], channel=0)
+    assert [row.typical.histogram[0, 0] for row in rows] == [0.1, 0.9]
+    assert [row.atypical.histogram[0, 0] for row in rows] == [0.7, 0.2]
 
 
 @pytest.mark.parametrize("labelled", [True, False])
 def test_responses_have_a_row_for_each_class(classifier, labelled):
     graphs = TREES if labelled else TREES.with_labels(None)
-    assert len(plot_responses(classifier, graphs).axes) == (4 if labelled else 2)
+    assert len(plot_responses(classifier, graphs).axes) == (6 if labelled else 3)
 
 
 def test_responses_draw_degenerate_graphs(classifier, tmp_path):

@@ -37,6 +37,10 @@ class OutputError(PhistError, OSError):
     """A place that cannot be written to."""
 
 
+class GroupError(PhistError, RuntimeError):
+    """A process of several that fit together, and whose others cannot be reached."""
+
+
 class MissingExtraError(PhistError, ImportError):
     """An optional dependency that is not installed."""
 

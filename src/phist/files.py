@@ -71,6 +71,8 @@ def write_json(path: str | Path, content: Any) -> None:
 
 def read_json_object(path: str | Path) -> dict[str, Any]:
     """Read a JSON object written by phist; anything else in the file is a `ModelFileError` that names the file."""
+    if not os.path.isfile(path):  # noqa: PTH113  # a name that no file can have is no file; a pipe may have no end
+        raise ModelFileError(f"{path} is not a file; is it a phist file that was moved?")
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

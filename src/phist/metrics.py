@@ -75,13 +75,26 @@ def compute_metrics(probabilities: ArrayLike, targets: ArrayLike, predicted: Arr
 
 
 def compute_metric(name: str, probabilities: ArrayLike, targets: ArrayLike, predicted: ArrayLike | None = None) -> float | None:
-    """One metric by its name in `METRICS`; arguments as in `compute_metrics`."""
+    """One metric by its name in `METRICS`; arguments as in `compute_metrics`.
+
+    Args:
+        name: its name in `METRICS`.
+        probabilities: a row for each graph, (graphs, classes).
+        targets: the true class of each graph, by number.
+        predicted: the predicted classes, by number; the most probable ones unless given.
+    """
     check_choice("metric", name, METRICS)
     return METRICS[name].compute(*_checked(probabilities, targets, predicted))
 
 
 def confusion(probabilities: ArrayLike, targets: ArrayLike, predicted: ArrayLike | None = None) -> Numbers:
-    """How many graphs of each class were given each class, (true class, predicted class)."""
+    """How many graphs of each class were given each class, (true class, predicted class).
+
+    Args:
+        probabilities: a row for each graph, (graphs, classes).
+        targets: the true class of each graph, by number.
+        predicted: the predicted classes, by number; the most probable ones unless given.
+    """
     from sklearn.metrics import confusion_matrix
 
     checked, truth, answers = _checked(probabilities, targets, predicted)
@@ -91,6 +104,10 @@ def confusion(probabilities: ArrayLike, targets: ArrayLike, predicted: ArrayLike
 
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share, which stays within 0 and 1 and holds for few graphs too.
+
+    Args:
+        right: how many were right.
+        n: of how many.
 
     >>> [round(bound, 3) for bound in wilson_interval(32, 38)]
     [0.696, 0.926]
@@ -141,7 +158,14 @@ def _brier(probabilities: Probabilities, truth: Numbers) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric that tables can show: how it is computed from probabilities, truth and predicted classes, and how to read it."""
+    """A metric that tables can show: how it is computed from probabilities, truth and predicted classes, and how to read it.
+
+    Args:
+        title: its name in tables.
+        compute: from probabilities, truth and predicted classes to its value, ``None`` where it has none.
+        larger_is_better: how to compare two values.
+        percent: whether it is shown in percent, its differences in points.
+    """
 
     title: str
     compute: Callable[[Probabilities, Numbers, Numbers], float | None]

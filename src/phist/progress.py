@@ -1,4 +1,4 @@
-"""For whoever waits: something that moves, and a progress bar for whatever turns out to take long."""
+"""Progress on a terminal: a line at once, and a bar for whatever turns out to take long."""
 
 import sys
 import time

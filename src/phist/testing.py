@@ -51,17 +51,32 @@ def graph_estimator_checks() -> Iterator[Check]:
 
 
 def check_clone_keeps_parameters(estimator: Any) -> None:
+    """A clone has the same parameters.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     copy = clone(estimator)
     _expect(copy is not estimator and repr(copy.get_params()) == repr(estimator.get_params()), "a clone has other parameters")
 
 
 def check_constructor_only_stores(estimator: Any) -> None:
+    """Constructing stores parameters and does nothing else.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     signature = inspect.signature(type(estimator))
     for name, value in type(estimator)().get_params(deep=False).items():
         _expect(value is signature.parameters[name].default, f"the constructor changed its parameter {name}")
 
 
 def check_unfitted_says_so(estimator: Any) -> None:
+    """Using an unfitted estimator raises scikit-learn's ``NotFittedError``.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     try:
         _measure(estimator, _graphs())
     except NotFittedError:
@@ -70,6 +85,11 @@ def check_unfitted_says_so(estimator: Any) -> None:
 
 
 def check_fit_returns_itself_and_keeps_parameters(estimator: Any) -> None:
+    """``fit`` returns the estimator and changes no parameter.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     before = repr(estimator.get_params())
     graphs = _graphs()
     _expect(estimator.fit(graphs, graphs.labels) is estimator, "fit did not return the estimator")
@@ -80,7 +100,11 @@ def check_fit_returns_itself_and_keeps_parameters(estimator: Any) -> None:
 
 
 def check_node_names_do_not_matter(estimator: Any) -> None:
-    """With every node as a root, relabelling nodes changes nothing; an estimator that samples is asked to take all."""
+    """With every node as a root, relabelling nodes changes nothing; an estimator that samples is asked to take all.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     if "inference" in estimator.get_params():
         estimator.set_params(inference="exact")
     graphs = _graphs()
@@ -89,6 +113,11 @@ def check_node_names_do_not_matter(estimator: Any) -> None:
 
 
 def check_order_of_graphs_does_not_matter(estimator: Any) -> None:
+    """Results follow the graphs into another order.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs = _graphs()
     estimator.fit(graphs, graphs.labels)
     order = np.random.default_rng(0).permutation(len(graphs))
@@ -98,6 +127,11 @@ def check_order_of_graphs_does_not_matter(estimator: Any) -> None:
 
 
 def check_company_does_not_matter(estimator: Any) -> None:
+    """The result of a graph does not depend on the graphs beside it.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs = _graphs()
     estimator.fit(graphs, graphs.labels)
     alone = np.concatenate([_measure(estimator, graphs[number : number + 1]) for number in range(5)])
@@ -105,6 +139,11 @@ def check_company_does_not_matter(estimator: Any) -> None:
 
 
 def check_duplicates_get_equal_results(estimator: Any) -> None:
+    """Equal graphs get equal results.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs = _graphs()
     estimator.fit(graphs, graphs.labels)
     twice = _measure(estimator, graphs[[3, 0, 3]])
@@ -112,6 +151,11 @@ def check_duplicates_get_equal_results(estimator: Any) -> None:
 
 
 def check_lists_of_networkx_graphs(estimator: Any) -> None:
+    """Lists of networkx graphs are accepted.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs = _graphs()
     estimator.fit(graphs, graphs.labels)
     plain = [graph.to_networkx() for graph in graphs]
@@ -119,7 +163,11 @@ def check_lists_of_networkx_graphs(estimator: Any) -> None:
 
 
 def check_degenerate_graphs(estimator: Any) -> None:
-    """One node, no edge, isolated nodes, two components, a star: in training and in use."""
+    """One node, no edge, isolated nodes, two components, a star: in training and in use.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     odd = as_graphset(
         [(1, []), (2, []), (3, [(0, 1)]), (6, [(0, 1), (1, 2), (3, 4), (4, 5)]), (9, [(0, leaf) for leaf in range(1, 9)])]
     )
@@ -130,7 +178,11 @@ def check_degenerate_graphs(estimator: Any) -> None:
 
 
 def check_weights_are_seen(estimator: Any) -> None:
-    """By a model that was fitted to weighted graphs; others may leave weights out."""
+    """By a model that was fitted to weighted graphs; others may leave weights out.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs, generator = _graphs(), np.random.default_rng(0)
     matrices = [graph.adjacency().toarray() for graph in graphs]
     first, second = ([matrix * _symmetric(generator.uniform(0.1, 10, matrix.shape)) for matrix in matrices] for _ in range(2))
@@ -142,16 +194,31 @@ def check_weights_are_seen(estimator: Any) -> None:
 
 
 def check_single_class_is_refused(estimator: Any) -> None:
+    """Labels of one class are refused.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs = _graphs()
     _expect_error(lambda: estimator.fit(graphs, ["same"] * len(graphs)), "one class only was accepted")
 
 
 def check_label_count_is_checked(estimator: Any) -> None:
+    """There must be one label for each graph.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs = _graphs()
     _expect_error(lambda: estimator.fit(graphs, graphs.labels[:-1]), "fewer labels than graphs were accepted")  # type: ignore[index]
 
 
 def check_string_labels_come_back(estimator: Any) -> None:
+    """Labels that are strings are predicted as strings.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     if not hasattr(estimator, "predict"):
         return
     graphs = _graphs()
@@ -162,6 +229,11 @@ def check_string_labels_come_back(estimator: Any) -> None:
 
 
 def check_probabilities_sum_to_one(estimator: Any) -> None:
+    """Probabilities are between 0 and 1, and each row adds up to 1.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     if not hasattr(estimator, "predict_proba"):
         return
     graphs = _graphs()
@@ -176,18 +248,33 @@ def check_probabilities_sum_to_one(estimator: Any) -> None:
 
 
 def check_same_seed_same_result(estimator: Any) -> None:
+    """The same seed gives the same result.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs = _graphs()
     first, second = (_measure(clone(estimator).fit(graphs, graphs.labels), graphs) for _ in range(2))
     _expect(np.array_equal(first, second), "two fits with one seed differ")
 
 
 def check_other_seed_other_result(estimator: Any) -> None:
+    """Another seed gives another result.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     graphs, new = _graphs(), _graphs(seed=1)  # on what it has learnt by heart an estimator may say the same with any seed
     first, second = (_measure(clone(estimator).set_params(random_state=seed).fit(graphs, graphs.labels), new) for seed in (0, 1))
     _expect(not np.array_equal(first, second), "random_state has no effect")
 
 
 def check_save_and_load(estimator: Any) -> None:
+    """A saved and loaded model gives the same results.
+
+    Args:
+        estimator: the estimator to check; copies of it are fitted.
+    """
     if not hasattr(estimator, "save"):
         return
     graphs = _graphs()

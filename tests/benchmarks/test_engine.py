@@ -118,3 +118,14 @@ def test_a_request_that_fails_says_why():
 
 def test_a_result_is_named_by_what_was_measured():
     assert engine.name_of({"kind": "scaling", "curve": "bins", "size": 4, "threads": 2}) == "scaling/bins/4"
+
+
+def test_one_thread_each_has_a_table_of_its_own_with_the_ratios_of_its_rounds():
+    result = steps_result("MUTAG", [2.0, 4.0], [0.1, 0.1]) | {"kind": "one-thread"}
+    header, row, mean = engine_results.one_thread_table({"one-thread/MUTAG": result})
+    assert "one thread each" in header[0]
+    assert row[-2:] == mean[-2:] == ["30.0x", "30.0x"]
+
+
+def test_without_such_measurements_there_is_no_table():
+    assert engine_results.one_thread_table({}) == []

@@ -252,6 +252,24 @@ def test_a_killed_study_takes_its_workers_with_it_and_goes_on_where_it_was(run, 
     assert before <= set(after)
 
 
+def test_kills_and_doubled_runs_neither_lose_nor_double_a_record_and_change_no_result(run, start, slow_study, tmp_path):
+    folder = slow_study.parent / "small"
+    assert run("bench", "run", slow_study, "--jobs", 1, "--out", tmp_path / "undisturbed").exit_code == 0
+    for _ in range(2):
+        before = {line["hash"] for line in lines_in(folder)}
+        process = start("run", slow_study, "--jobs", 2)
+        wait_for_records(folder, len(before) + 1, process)
+        process.kill()
+        process.wait()
+        assert before < {line["hash"] for line in lines_in(folder)}
+    doubled = [start("run", slow_study, "--jobs", 2) for _ in range(2)]
+    assert [process.wait() for process in doubled] == [0, 0]
+    found, expected = (
+        sorted((line["hash"], str(line["outcome"])) for line in lines_in(place)) for place in (folder, tmp_path / "undisturbed")
+    )
+    assert found == expected
+
+
 def test_two_shards_are_the_whole_study_and_share_its_files(run, study):
     for shard in ("1/2", "2/2"):
         assert run("bench", "run", study, "--jobs", 1, "--shard", shard).exit_code == 0

@@ -1,3 +1,5 @@
+import json
+
 from made_records import make_records, write_records
 
 SECONDS = {"ldp": 1.0, "phist": 2.0, "gcn": 3.0}
@@ -20,3 +22,15 @@ def test_the_command_says_when_there_is_nothing_to_draw(run, tmp_path):
     folder = write_records(tmp_path / "paper", made_records(methods=("ldp",)))
     result = run("bench", "costs", folder, "--figure", tmp_path / "costs")
     assert result.exit_code == 2 and "nothing to draw" in result.output
+
+
+def test_every_line_fits_eighty_columns(run, tmp_path):
+    folder = write_records(tmp_path / "paper", made_records())
+    assert max(map(len, run("bench", "costs", folder).stdout.splitlines())) <= 80
+
+
+def test_the_command_speaks_json(run, tmp_path):
+    folder = write_records(tmp_path / "paper", made_records())
+    content = json.loads(run("bench", "costs", folder, "--json", "--figure", tmp_path / "costs").stdout)
+    assert [(cost["label"], cost["on_front"]) for cost in content["costs"]] == [("ldp", True), ("phist", True), ("gcn", False)]
+    assert content["metric"] == "accuracy"

@@ -8,15 +8,23 @@ def test_the_report_is_one_file(run, tmp_path):
     assert "150 records" in result.stdout
     page = (tmp_path / "new" / "report.html").read_text()
     assert page.startswith("<!doctype html>")
-    for section in ("accuracy", "differences", "ranks", "time", "folds", "training", "generalisation"):
+    for section in ("summary", "results", "differences", "ranks", "time", "folds", "training", "generalisation"):
         assert f'<section id="{section}">' in page
 
 
-def test_a_method_that_has_no_records_leaves_differences_out(run, tmp_path):
+def test_where_the_method_to_compare_has_no_records_the_first_is_compared(run, tmp_path):
     folder = write_records(tmp_path / "paper", make_study_records(methods=("ldp", "gcn")))
     assert run("bench", "report", folder, "-o", tmp_path / "report.html").exit_code == 0
-    assert 'id="differences"' not in (tmp_path / "report.html").read_text()
+    assert '"against":"gcn"' in (tmp_path / "report.html").read_text()
 
 
 def test_a_place_that_cannot_be_written_is_refused(refused, tmp_path):
     assert "it is a folder" in refused("bench", "report", tmp_path, "-o", tmp_path)
+
+
+def test_records_are_not_replaced_by_their_report(refused, tmp_path):
+    folder = write_records(tmp_path / "paper", make_study_records())
+    file = sorted(folder.glob("*/*.jsonl"))[0]
+    before = file.read_bytes()
+    assert "it is what is read" in refused("bench", "report", folder, "-o", file)
+    assert file.read_bytes() == before

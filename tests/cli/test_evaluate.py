@@ -84,3 +84,23 @@ def test_many_classes_are_shown_as_the_most_frequent_confusions(capsys):
     shown = capsys.readouterr().out
     assert shown.index("9  class3 predicted as class7") < shown.index("4  class2 predicted as class1")
     assert "5  " not in shown
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "validate"])
+def test_graphs_are_read_with_the_options_of_the_other_verbs(run, refused, model, tmp_path, verb):
+    own = (model,) if verb == "evaluate" else ()
+    more = () if verb == "evaluate" else ("--folds", 2, "--members", "colours", "--effort", "low")
+    lines = ['{"edges": [[0, 1], [1, 2]], "label": "uniform"}', '{"edges": [[0, 1]], "label": "recursive"}'] * 6
+    (tmp_path / "empty.jsonl").write_text("\n".join([*lines, '{"edges": [], "n_nodes": 0, "label": "uniform"}']))
+    assert "empty" in refused(verb, *own, tmp_path / "empty.jsonl", *more)
+    found = run(verb, *own, tmp_path / "empty.jsonl", "--empty", "drop", "--json", *more)
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout)["metrics"]["n"] == 12
+    assert "max-bytes" in refused(verb, *own, tmp_path / "empty.jsonl", "--empty", "drop", "--max-bytes", 10, *more)
+    table = "graph,source,target\n" + "".join(f"{n},0,1\n" for n in range(12))
+    (tmp_path / "edges.csv").write_text(table)
+    (tmp_path / "labels.csv").write_text("graph,label\n" + "".join(f"{n},{('uniform', 'recursive')[n % 2]}\n" for n in range(13)))
+    (tmp_path / "nodes.csv").write_text("graph,n_nodes\n" + "".join(f"{n},3\n" for n in range(13)))
+    tables = (tmp_path / "edges.csv", "--labels", tmp_path / "labels.csv", "--node-table", tmp_path / "nodes.csv")
+    found = run(verb, *own, *tables, "--json", *more)
+    assert json.loads(found.stdout)["metrics"]["n"] == 13, found.output

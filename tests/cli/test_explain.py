@@ -48,3 +48,14 @@ def test_explain_is_the_same_every_time_and_with_either_engine(run, model, data)
 )
 def test_explain_refuses_what_it_does_not_know(refused, model, data, options, message):
     assert message in refused("explain", model, data, *options)
+
+
+def test_explain_writes_a_page(run, model, data, tmp_path):
+    result = run("explain", model, data, "--graph", "g3", "--out", tmp_path / "why.html")
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "why.html").read_text()
+    assert page.startswith("<!doctype html>") and "trees.jsonl" in page
+
+
+def test_explain_refuses_a_page_as_json(refused, model, data, tmp_path):
+    assert "exclude each other" in refused("explain", model, data, "--json", "--out", tmp_path / "why.html")

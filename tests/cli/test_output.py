@@ -136,6 +136,18 @@ def test_files_that_a_checkpoint_would_number_are_not_replaced(fit_refused, tmp_
     assert (tmp_path / f"run.{number}").read_text() == "mine"
 
 
+def test_a_saved_set_of_the_users_beside_the_checkpoint_survives_a_fit(run, refused, data, tmp_path):
+    own = tmp_path / "mine.graphs"
+    make_trees(12, n_nodes=6, seed=0).save(own)
+    before = {path.name: path.read_bytes() for path in own.iterdir()}
+    assert run("fit", own, "--out", tmp_path / "m", "--checkpoint", tmp_path / "mine", *QUICK).exit_code == 0
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "a.jsonl").write_bytes(Path(data).read_bytes())
+    message = refused("fit", tmp_path / "lake", "--out", tmp_path / "m", "--checkpoint", tmp_path / "mine", *QUICK)
+    assert "mine.graphs exists and was not gathered for a fit" in message
+    assert {path.name: path.read_bytes() for path in own.iterdir()} == before
+
+
 def test_a_checkpoint_cannot_be_in_the_model_folder(fit_refused, tmp_path):
     for place in (tmp_path / "m", tmp_path / "m" / "checkpoint"):
         assert "give another --checkpoint" in fit_refused("--out", tmp_path / "m", "--checkpoint", place)
@@ -287,6 +299,34 @@ def test_no_verb_writes_over_what_it_reads(refused, model, data, tmp_path, verb)
     assert (tmp_path / "data.jsonl").read_bytes() == Path(data).read_bytes()
     assert "it is what is read" in refused(verb, model, data, "--out", model / "config.json")
     assert (tmp_path / "config.json").read_bytes() == (model / "config.json").read_bytes()
+
+
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "explain"])
+def test_nothing_is_written_into_a_folder_that_is_read(refused, model, tmp_path, verb):
+    make_trees(6, n_nodes=6, seed=0).save(tmp_path / "graphs")
+    before = sorted(path.name for path in (tmp_path / "graphs").iterdir())
+    for name in ("answers.csv", "graphset.json", "new/answers.csv"):
+        message = refused(verb, model, tmp_path / "graphs", "--out", tmp_path / "graphs" / name)
+        assert "which is read; choose a place outside of it" in message
+    assert sorted(path.name for path in (tmp_path / "graphs").iterdir()) == before
+
+
+def test_a_model_is_not_written_into_the_folder_of_its_graphs(refused, tmp_path):
+    make_trees(6, n_nodes=6, seed=0).save(tmp_path / "graphs")
+    for arguments in (
+        ("--out", tmp_path / "graphs" / "model"),
+        ("--out", tmp_path / "m", "--checkpoint", tmp_path / "graphs" / "c"),
+    ):
+        assert "choose a place outside of it" in refused("fit", tmp_path / "graphs", *arguments)
+
+
+def test_a_stream_is_not_written_into_what_is_read(refused, model, data, tmp_path):
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "a.jsonl").write_bytes(Path(data).read_bytes())
+    for source in (tmp_path / "lake", tmp_path / "lake" / "**" / "*.jsonl"):
+        for out in (tmp_path / "lake" / "answers", tmp_path / "lake") if source.is_dir() else (tmp_path / "lake",):
+            assert "choose" in refused("predict", model, source, "--out", out)
+    assert [path.name for path in (tmp_path / "lake").iterdir()] == ["a.jsonl"]
 
 
 # Ids -------------------------------------------------------------------------------------------------------------------

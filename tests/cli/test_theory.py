@@ -132,6 +132,44 @@ def test_separate_says_that_a_hexagon_and_a_complete_graph_are_not_told_apart(ru
     assert not judged(result, view=2)[0]["equal"]
 
 
+def test_separate_reads_graphs_with_the_options_of_the_other_verbs(run, refused, tmp_path):
+    (tmp_path / "g.jsonl").write_text('{"edges": [[0, 1]]}\n{"edges": [], "n_nodes": 0}\n{"edges": [[0, 1], [1, 2]]}\n')
+    pair = ("theory", "separate", tmp_path / "g.jsonl", tmp_path / "g.jsonl", "--other-index", 1)
+    assert "empty" in refused(*pair)
+    assert json.loads(run(*pair, "--empty", "drop", "--json").stdout)["views"][0]["sizes"] == [2, 3]
+    assert "max-bytes" in refused(*pair, "--empty", "drop", "--max-bytes", 5)
+    (tmp_path / "e.csv").write_text("graph,source,target\na,0,1\nb,0,1\n")
+    (tmp_path / "n.csv").write_text("graph,n_nodes\na,2\nb,4\n")
+    tables = ("theory", "separate", tmp_path / "e.csv", tmp_path / "e.csv", "--other-index", 1, "--node-table", tmp_path / "n.csv")
+    assert json.loads(run(*tables, "--json").stdout)["views"][0]["sizes"] == [2, 4]
+
+
+def test_separate_reads_graphs_as_the_model_has_read_its_own(run, tmp_path):
+    arcs = [
+        {"edges": [[0, 1], [0, 2]], "directed": True, "label": "out"},
+        {"edges": [[1, 0], [2, 0]], "directed": True, "label": "in"},
+    ]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(graph) + "\n" for graph in arcs * 6))
+    fitted = run(
+        "fit",
+        tmp_path / "d.jsonl",
+        "--out",
+        tmp_path / "m",
+        "--effort",
+        "low",
+        "--members",
+        "network",
+        "--epochs",
+        1,
+        "--directed",
+        "keep",
+    )
+    assert fitted.exit_code == 0, fitted.output
+    pair = ("theory", "separate", tmp_path / "d.jsonl", tmp_path / "d.jsonl", "--other-index", 1, "--json")
+    kept = json.loads(run(*pair, "--model", tmp_path / "m").stdout)
+    assert not kept["views"][3]["equal"]
+
+
 def test_separate_takes_a_trained_network(run, regular, model):
     responses, _ = judged(run("theory", "separate", regular, regular, "--other-index", 2, "--model", model, "--json"), view=1)
     assert responses["view"] == "responses" and not responses["equal"]

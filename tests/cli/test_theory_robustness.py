@@ -22,7 +22,7 @@ def answer(model, data):
 
 def test_json_holds_bands_and_shifts(answer):
     content = json.loads(answer.stdout)
-    assert content["graphs"] == content["graphs_heard"] == 8
+    assert content["graphs"] == content["graphs_measured"] == 8
     assert sum(band["energy"] for band in content["bands"]) == pytest.approx(1, abs=1e-4)
     assert [content["bands"][0]["low"], content["bands"][-1]["high"]] == [0, 2]
     assert len(content["shifts"]) == 17

@@ -115,3 +115,9 @@ def test_embed_takes_an_embedder_too(run, data, tmp_path):
     StructuralEmbedder(random_state=0).fit(read_graphs(data).with_labels(None)).save(tmp_path / "embedder")
     assert run("embed", tmp_path / "embedder", data, "--out", tmp_path / "e.npy").exit_code == 0
     assert len(np.load(tmp_path / "e.npy")) == 40
+
+
+def test_embed_says_what_it_wrote_as_json(run, refused, model, data, tmp_path):
+    content = json.loads(run("embed", model, data, "--out", tmp_path / "e.npz", "--json").stdout)
+    assert (content["format"], content["rows"], content["each"]) == ("npz", 40, "graphs")
+    assert "both write to standard output" in refused("embed", model, data, "--out", "-", "--json")

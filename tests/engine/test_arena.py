@@ -4,13 +4,30 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine.arena import LINEAR, PHASES, Arena, begin_phase, charge, make_arena, take_floats, take_integers
+from phist.engine.arena import (
+    LINEAR,
+    PHASES,
+    Arena,
+    begin_phase,
+    charge,
+    counting_arena,
+    make_arena,
+    take_doubles,
+    take_floats,
+    take_integers,
+    take_matrix,
+)
 from phist.engine.simd import LANES
 
 
 @numba.njit
 def take(arena, floats, integers):
-    return take_floats(arena, floats), take_integers(arena, integers)
+    """Fill what is taken with its size."""
+    own, other = take_floats(arena, floats), take_integers(arena, integers)
+    for number in range(floats):
+        own[number] = floats
+    for number in range(integers):
+        other[number] = integers
 
 
 @numba.njit
@@ -34,7 +51,7 @@ def test_memory_has_the_sizes_asked_for():
 
 def test_new_memory_is_free_and_knows_no_position():
     arena = some_memory()
-    assert arena.tops.tolist() == [0, 0]
+    assert arena.tops.tolist() == [0, 0, 0]
     assert (arena.position == -1).all()
 
 
@@ -45,20 +62,39 @@ def test_kinds_are_those_of_compiled_code():
 @pytest.mark.parametrize(("count", "room"), [(0, 0), (1, LANES), (LANES, LANES), (LANES + 1, 2 * LANES)])
 def test_floats_are_taken_in_whole_vectors(count, room):
     arena = some_memory()
-    assert take(arena, count, 0) == (0, 0)
-    assert arena.tops.tolist() == [room, 0]
+    take(arena, count, 0)
+    assert arena.tops.tolist() == [room, 0, 0]
 
 
 def test_what_is_taken_next_begins_behind():
     arena = some_memory()
-    assert [take(arena, 5, 5), take(arena, 20, 1), take(arena, 1, 1)] == [(0, 0), (LANES, 5), (3 * LANES, 6)]
+    take(arena, 5, 5)
+    take(arena, 20, 1)
+    assert (arena.floats[:5] == 5).all() and (arena.floats[LANES : LANES + 20] == 20).all()
+    assert arena.integers[:6].tolist() == [5] * 5 + [1]
 
 
 def test_lowered_tops_give_memory_back():
     arena = some_memory()
     take(arena, 40, 40)
-    arena.tops[:] = LANES, 3
-    assert take(arena, 1, 1) == (LANES, 3)
+    arena.tops[:] = LANES, 3, 0
+    take(arena, 1, 1)
+    assert arena.floats[LANES] == 1 and arena.integers[3] == 1
+
+
+@numba.njit
+def count(arena):
+    take_matrix(arena, 3, 32)
+    take_doubles(arena, 5)
+    arena.tops[0] = 0
+    take_floats(arena, 1)
+
+
+def test_arena_without_memory_counts_the_most_that_was_taken():
+    arena = counting_arena()
+    count(arena)
+    assert arena.tops.tolist() == [LANES, 0, LANES]
+    assert arena.peaks.tolist() == [96, 0, LANES]
 
 
 def test_cycles_are_charged_to_their_phase_and_add_up():

@@ -1,6 +1,7 @@
 """Balls: what a root reaches, and what it does not."""
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import networkx as nx
 import numba
@@ -16,16 +17,46 @@ from phist.engine.plan import make_plan
 from phist.engine.recursion import QUAD
 from phist.nn.batch import Batch
 
-ROOM = 4000
+ROOM = 20000
+
+
+class Found(NamedTuple):
+    """What a chunk holds, as arrays."""
+
+    n_roots: int
+    n_pairs: int
+    n_background: int
+    starts: np.ndarray
+    hops: np.ndarray
+    rows: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
+    multiplicity: np.ndarray
+    draw_counts: np.ndarray
+
+
+@numba.njit
+def copied(view, n, kind):
+    result = np.empty(n, kind)
+    for number in range(n):
+        result[number] = view[number]
+    return result
 
 
 @numba.njit
 def open_roots(plan, rows, draws, reach, max_pairs, arena):
     roots, weights = take_integers(arena, len(rows)), take_floats(arena, len(rows))
     for number in range(len(rows)):
-        arena.integers[roots + number] = rows[number]
-        arena.floats[weights + number] = draws[number]
-    return open_chunk(plan, 0, roots, weights, len(rows), reach, max_pairs, arena)
+        roots[number], weights[number] = rows[number], draws[number]
+    chunk = open_chunk(plan, 0, roots, weights, reach, max_pairs, arena)
+    balls, between, n = chunk.balls, chunk.balls.between, chunk.n_pairs - chunk.n_background
+    return Found(
+        chunk.n_roots, chunk.n_pairs, chunk.n_background, copied(balls.starts, chunk.n_roots + 1, np.int64),
+        copied(balls.hops, balls.hops.n, np.int64), copied(balls.rows, n, np.int64), copied(between.indptr, n + 1, np.int64),
+        copied(between.indices, balls.n_entries, np.int64), copied(between.values, balls.n_entries, np.float32),
+        copied(chunk.multiplicity, chunk.n_pairs, np.float32), copied(chunk.draw_counts, chunk.n_pairs, np.float32),
+    )  # fmt: skip
 
 
 def opened(graphs, rows, reach, draws=None, max_pairs=1000):
@@ -36,10 +67,8 @@ def opened(graphs, rows, reach, draws=None, max_pairs=1000):
     return open_roots(plan, np.array(rows), draws, reach, max_pairs, arena), plan, arena
 
 
-def balls_of(chunk, arena):
-    starts = arena.integers[chunk.starts : chunk.starts + chunk.n_roots + 1]
-    rows = arena.integers[chunk.rows : chunk.rows + starts[-1]]
-    return [rows[begin:end].tolist() for begin, end in pairwise(starts.tolist())]
+def balls_of(chunk):
+    return [chunk.rows[begin:end].tolist() for begin, end in pairwise(chunk.starts.tolist())]
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +79,11 @@ def graph():
 
 @pytest.mark.parametrize("reach", [0, 1, 2, 4])
 def test_ball_has_the_rows_within_reach_nearest_first(graph, reach):
-    chunk, plan, arena = opened(graph, [0, 7, 19], reach)
-    rows = np.repeat(np.arange(20), np.diff(plan.row_indptr[:21]))
-    own = nx.from_edgelist(zip(rows.tolist(), plan.row_indices.tolist(), strict=True))
+    chunk, plan, _ = opened(graph, [0, 7, 19], reach)
+    rows = np.repeat(np.arange(20), np.diff(plan.rows.indptr[:21]))
+    own = nx.from_edgelist(zip(rows.tolist(), plan.rows.indices.tolist(), strict=True))
     own.add_nodes_from(range(20))
-    for root, ball in zip([0, 7, 19], balls_of(chunk, arena), strict=True):
+    for root, ball in zip([0, 7, 19], balls_of(chunk), strict=True):
         distances = nx.single_source_shortest_path_length(own, root, cutoff=reach)
         assert sorted(ball) == sorted(distances)
         assert [distances[row] for row in ball] == sorted(distances.values())
@@ -62,22 +91,20 @@ def test_ball_has_the_rows_within_reach_nearest_first(graph, reach):
 
 @pytest.mark.parametrize("reach", [1, 3])
 def test_places_within_every_hop_are_counted(graph, reach):
-    chunk, _, arena = opened(graph, [0, 7], reach)
-    hops = arena.integers[chunk.hops : chunk.hops + 2 * (reach + 1)].reshape(2, reach + 1)
+    chunk, _, _ = opened(graph, [0, 7], reach)
+    hops = chunk.hops.reshape(2, reach + 1)
     for hop in range(reach + 1):
-        smaller, _, own = opened(graph, [0, 7], hop)
-        assert hops[:, hop].tolist() == [len(ball) for ball in balls_of(smaller, own)]
+        smaller, _, _ = opened(graph, [0, 7], hop)
+        assert hops[:, hop].tolist() == [len(ball) for ball in balls_of(smaller)]
 
 
 def test_operator_between_places_is_that_of_the_graph_in_fours(graph):
-    chunk, plan, arena = opened(graph, [0, 7, 19], reach=2)
-    whole = csr_array((plan.row_values, plan.row_indices, plan.row_indptr), shape=(20, 20)).toarray()
-    indptr = arena.integers[chunk.indptr : chunk.indptr + chunk.n_pairs - chunk.n_background + 1]
-    indices = arena.integers[chunk.indices : chunk.indices + chunk.n_entries]
-    values = arena.floats[chunk.values : chunk.values + chunk.n_entries]
-    assert not (indptr % QUAD).any() and indptr[-1] == chunk.n_entries
+    chunk, plan, _ = opened(graph, [0, 7, 19], reach=2)
+    whole = csr_array((plan.rows.values, plan.rows.indices, plan.rows.indptr), shape=(20, 20)).toarray()
+    indptr, indices, values = chunk.indptr, chunk.indices, chunk.values
+    assert not (indptr % QUAD).any() and indptr[-1] == len(values)
     first = 0
-    for ball in balls_of(chunk, arena):
+    for ball in balls_of(chunk):
         own = indptr[first : first + len(ball) + 1]
         entries = slice(own[0], own[-1])
         found = csr_array((values[entries], indices[entries], own - own[0]), shape=(len(ball), len(ball))).toarray()
@@ -86,11 +113,9 @@ def test_operator_between_places_is_that_of_the_graph_in_fours(graph):
 
 
 def test_every_row_counts_once_for_every_draw(graph):
-    chunk, _, arena = opened(graph, [3, 11], reach=2, draws=[2, 5])
-    draw_counts = arena.floats[chunk.draw_counts : chunk.draw_counts + chunk.n_pairs]
-    multiplicity = arena.floats[chunk.multiplicity : chunk.multiplicity + chunk.n_pairs]
-    assert draw_counts.min() >= 0
-    assert (draw_counts * multiplicity).sum() == 20 * 7
+    chunk, _, _ = opened(graph, [3, 11], reach=2, draws=[2, 5])
+    assert chunk.draw_counts.min() >= 0
+    assert (chunk.draw_counts * chunk.multiplicity).sum() == 20 * 7
 
 
 def test_roots_are_taken_until_the_places_are_used_up():

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from phist.engine import bins as engine
+from phist.engine.views import matrix, part
 from phist.nn.functional import bin_centers
 from phist.nn.kernels import KERNELS
 
@@ -14,17 +15,27 @@ SMOOTH = [name for name in sorted(KERNELS) if name != "uniform"]
 
 
 @numba.njit
+def rows_in(y, n, whitening, multiplicity, squashed):
+    return engine.Rows(
+        matrix(y, 0, n, WIDTH), matrix(y, whitening, 2, WIDTH), matrix(y, squashed, n, WIDTH), part(y, multiplicity, n)
+    )  # fmt: skip
+
+
+@numba.njit
 def add_squashed(bins, y, n, whitening, multiplicity, h, squashed):
-    engine.squash_rows(bins, y, 0, n, WIDTH, whitening, squashed)
-    engine.add_to_histogram(bins, y, squashed, n, WIDTH, multiplicity, h, 0)
-    engine.scale_histogram(bins, WIDTH, h, 0, np.float32(1.0))
+    rows, histogram = rows_in(y, n, whitening, multiplicity, squashed), matrix(h, 0, bins.number, WIDTH)
+    engine.squash_rows(bins, rows)
+    engine.add_to_histogram(bins, rows, histogram)
+    engine.scale_histogram(bins, histogram, np.float32(1.0))
 
 
 @numba.njit
 def pull_squashed(bins, y, n, whitening, multiplicity, slope, grad_histograms, g, sums, squashed):
-    engine.scale_histogram_backward(bins, WIDTH, slope, 0, np.float32(1.0), y, grad_histograms)
-    engine.squash_rows(bins, y, 0, n, WIDTH, whitening, squashed)
-    engine.add_to_histogram_backward(bins, y, 0, squashed, n, WIDTH, whitening, multiplicity, grad_histograms, g, sums)
+    grad_histogram = matrix(y, grad_histograms, 2 * bins.number, WIDTH)
+    engine.scale_histogram_backward(bins, matrix(slope, 0, bins.number, WIDTH), np.float32(1.0), grad_histogram)
+    rows = rows_in(y, n, whitening, multiplicity, squashed)
+    engine.squash_rows(bins, rows)
+    engine.add_to_histogram_backward(bins, rows, grad_histogram, matrix(y, g, n, WIDTH), matrix(y, sums, 2, WIDTH))
 
 
 def with_more_room(y, n):
@@ -163,3 +174,41 @@ def test_histograms_add_up(kernel):
     y[(ROWS + 2) * WIDTH :] *= 2  # every row stands for twice as many nodes
     add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, twice)
     np.testing.assert_allclose(twice, 2 * once, rtol=1e-6)
+
+
+# Maxima ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, ROWS])
+def test_maximum_is_the_largest_and_its_gradient_goes_there(n):
+    _, y, _, x, _ = case("gaussian", 1, n=n)
+    bins, h = engine.make_bins("maximum", np.zeros(1, np.float32), 1.0), np.zeros(WIDTH, np.float32)
+    add(bins, y, n, n * WIDTH, (n + 2) * WIDTH, h)
+    expected = torch.tanh(x).amax(0)
+    np.testing.assert_allclose(h, expected.detach().numpy(), rtol=1e-5, atol=1e-6)
+    y[(n + 2) * WIDTH :] = 1  # rows of one node each
+    slope = np.random.default_rng(1).standard_normal(WIDTH).astype(np.float32)
+    y = np.concatenate([y, np.zeros((4 + n) * WIDTH, np.float32)])
+    begin = len(y) - (4 + n) * WIDTH
+    pull(bins, y, n, n * WIDTH, (n + 2) * WIDTH, slope, begin, begin + 2 * WIDTH, begin + (2 + n) * WIDTH)
+    (grad,) = torch.autograd.grad((expected * torch.tensor(slope, dtype=torch.float64)).sum(), x)
+    found = y[begin + 2 * WIDTH : begin + (2 + n) * WIDTH].reshape(n, WIDTH)
+    np.testing.assert_allclose(found, grad.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_nodes_that_are_equally_large_share_the_gradient():
+    bins = engine.make_bins("maximum", np.zeros(1, np.float32), 1.0)
+    rows = np.concatenate([np.zeros(WIDTH), np.full(2 * WIDTH, 0.5)])
+    y = np.concatenate([rows, np.zeros(WIDTH), np.ones(WIDTH), [7, 1, 3], np.zeros(7 * WIDTH)]).astype(np.float32)
+    begin = len(y) - 7 * WIDTH
+    pull(bins, y, 3, 3 * WIDTH, 5 * WIDTH, np.ones(WIDTH, np.float32), begin, begin + 2 * WIDTH, begin + 5 * WIDTH)
+    slope = (1 - np.tanh(0.5) ** 2) / 4  # one node of each of the last two rows, which stand for four
+    np.testing.assert_allclose(y[begin + 2 * WIDTH : begin + 5 * WIDTH].reshape(3, WIDTH)[:, 0], [0, slope, slope], rtol=1e-5)
+
+
+def test_maximum_of_rows_of_which_one_is_no_number_is_none():
+    _, y, _, _, _ = case("gaussian", 1)
+    y[3 * WIDTH] = np.nan
+    bins, h = engine.make_bins("maximum", np.zeros(1, np.float32), 1.0), np.zeros(WIDTH, np.float32)
+    add(bins, y, ROWS, ROWS * WIDTH, (ROWS + 2) * WIDTH, h)
+    assert np.isnan(h[0]) and np.isfinite(h[1:]).all()

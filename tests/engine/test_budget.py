@@ -8,9 +8,12 @@ import torch
 from engine_truth import SMALL, make_graphs, random_graphs, settled_network, some_draws
 
 from phist.engine.arena import make_arena
-from phist.engine.budget import KEPT, needs
+from phist.engine.budget import KEPT
 from phist.engine.computation import Fused
+from phist.engine.fused_network import _Pass
+from phist.engine.steps import Steps
 from phist.engine.threads import make_shards
+from phist.nn.adamw import AdamW
 from phist.nn.network import make_network
 from phist.nn.sampling import Views, draw_all
 from phist.training.presets import make_preset
@@ -57,6 +60,7 @@ CONFIGS = {
     "four layers": replace(SMALL, orders=(2, 2, 2, 2), channels=(17, 3, 5, 33)),
     "moments": replace(SMALL, orders=(2, 1), channels=(1, 17), bins=1, moments="head"),
     "moments, root by root": replace(SMALL, moments="head", statistics="per-root"),
+    "maximum": replace(SMALL, aggregation="max"),
     "no reach": replace(SMALL, orders=(1, 1)),
     "long first": replace(SMALL, orders=(7, 1), channels=(1, 1), bins=1),
 }
@@ -69,7 +73,10 @@ def test_a_pass_stays_within_the_memory_counted_for_it(graphs, config, max_eleme
     computation = Fused(settled_network(replace(CONFIGS[config], max_elements=max_elements)), GRAPHS[graphs]())
     handed = guarded_memory(computation, monkeypatch)
     chosen, draws = np.arange(len(computation.graphs)), draw_all(computation.sizes)
-    computation.loss_backward(chosen, draws, chosen % 3, np.ones(len(chosen), np.float32))
+    computation.scores(chosen, draws).sum().backward()
+    rates, ptr = np.full(2, 1e-3), np.array([0, 1, len(chosen)])[: 1 + min(2, len(chosen))]
+    steps = Steps(ptr, rates[: len(ptr) - 1], chosen, draws, chosen % 3, np.ones(len(chosen)))
+    computation.train(steps, AdamW(computation.network.parameters()), clip=1.0)
     with torch.no_grad():
         computation.graph_embeddings(chosen, draws)
         computation.node_embeddings(chosen, draws)
@@ -84,9 +91,18 @@ def torus(rows, columns):
     return make_graphs([len(nodes)], np.concatenate([np.stack([nodes, (nodes + step) % len(nodes)], 1) for step in steps]))
 
 
+def needs(computation, chosen, draws, shards, keep):
+    """What a pass asks for when its graphs are shared out so."""
+    call = _Pass(computation.fused, computation.plan, chosen, draws)
+    call.max_pairs, call.shards, call.n_shards = computation.fused.max_pairs, shards, shards.ptr.shape[1] - 1
+    call.n_workers = call.n_shards
+    call._begin(keep)
+    return call.sizes(keep)
+
+
 def bytes_needed(computation, draws, keep):
-    fused, shards = computation.fused, make_shards(computation.sizes, np.array([0, len(computation.sizes)]), 1, 0)
-    sizes = needs(fused.shape, computation.plan, np.arange(1), draws, shards, fused.max_pairs, keep)
+    shards = make_shards(computation.sizes, np.array([0, len(computation.sizes)]), 1, 0)
+    sizes = needs(computation, np.arange(1), draws, shards, keep)
     ((floats, integers, doubles, positions, _),) = sizes.tolist()
     return 4 * floats + 4 * integers + 8 * doubles + 4 * positions
 
@@ -129,9 +145,9 @@ def test_smaller_limit_needs_less_memory():
 
 
 def needed_by(computation, draws, threads, keep=True):
-    fused, chosen = computation.fused, np.arange(len(computation.graphs))
+    chosen = np.arange(len(computation.graphs))
     shards = make_shards(computation.sizes, np.array([0, len(chosen)]), threads, 0)
-    return needs(fused.shape, computation.plan, chosen, draws, shards, fused.max_pairs, keep), shards
+    return needs(computation, chosen, draws, shards, keep), shards
 
 
 def test_every_thread_has_room_for_its_own_graphs():
@@ -142,8 +158,7 @@ def test_every_thread_has_room_for_its_own_graphs():
     for number, own in enumerate(sizes):
         graphs = shards.order[shards.ptr[0, number] : shards.ptr[0, number + 1]]
         alone = shards._replace(order=graphs, ptr=np.array([[0, len(graphs)]]))
-        fused, chosen = computation.fused, np.arange(4)
-        np.testing.assert_array_equal(needs(fused.shape, computation.plan, chosen, draws, alone, fused.max_pairs, True)[0], own)
+        np.testing.assert_array_equal(needs(computation, np.arange(4), draws, alone, True)[0], own)
 
 
 def test_nothing_is_kept_where_there_is_no_way_back():
@@ -156,16 +171,16 @@ def test_nothing_is_kept_where_there_is_no_way_back():
 
 def test_room_for_many_steps_is_room_for_the_largest():
     computation = Fused(settled_network(SMALL), random_graphs([30, 8, 1, 12], seed=2, probability=0.1))
-    fused, chosen, draws = computation.fused, np.arange(4), draw_all(computation.sizes)
+    chosen, draws = np.arange(4), draw_all(computation.sizes)
 
     def needed(*steps):
         shards = make_shards(computation.sizes, np.array(steps), 1, 0)
-        return needs(fused.shape, computation.plan, chosen, draws, shards, fused.max_pairs, True)[0]
+        return needs(computation, chosen, draws, shards, True)[0]
 
     def alone(begin, end):
         part = draws.part(begin, end)
         shards = make_shards(computation.sizes[begin:end], np.array([0, end - begin]), 1, 0)
-        return needs(fused.shape, computation.plan, chosen[begin:end], part, shards, fused.max_pairs, True)[0]
+        return needs(computation, chosen[begin:end], part, shards, True)[0]
 
     together = needed(0, 1, 4)
     assert (together >= np.maximum(alone(0, 1), alone(1, 4))).all()

@@ -22,8 +22,6 @@ UNCOVERED = {
     "convolution='arma'": {"convolution": "arma"},
     "convolution='gin'": {"convolution": "gin"},
     "convolution='sage'": {"convolution": "sage"},
-    "operator='random-walk'": {"operator": "random-walk"},
-    'aggregation="max"': {"aggregation": "max"},
     "learnable bins": {"learnable_bins": True},
 }
 
@@ -43,7 +41,7 @@ def directed():
 
 @pytest.mark.parametrize("kernel", sorted(KERNELS))
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
-@pytest.mark.parametrize("aggregation", ["histogram", "sum", "mean"])
+@pytest.mark.parametrize("aggregation", ["histogram", "sum", "mean", "max"])
 def test_covered_networks_are_fused_in_silence(graphs, kernel, statistics, aggregation):
     network = network_of(kernel=kernel, statistics=statistics, aggregation=aggregation)
     with warnings.catch_warnings():
@@ -73,7 +71,7 @@ def test_configuration_alone_tells_the_reason(reason):
 
 
 def test_a_network_used_again_is_not_told_of_again(graphs):
-    network = network_of(aggregation="max")
+    network = network_of(learnable_bins=True)
     with pytest.warns(EngineNotice) as notices:
         for _ in range(3):
             assert choose_engine("auto", network, graphs) == "reference"
@@ -81,7 +79,7 @@ def test_a_network_used_again_is_not_told_of_again(graphs):
 
 
 def test_another_network_is_told_of_in_its_turn(graphs):
-    first, second = network_of(aggregation="max"), network_of(aggregation="max")
+    first, second = network_of(learnable_bins=True), network_of(learnable_bins=True)
     with pytest.warns(EngineNotice) as notices:
         for network in (first, first, second):
             choose_engine("auto", network, graphs)
@@ -91,12 +89,12 @@ def test_another_network_is_told_of_in_its_turn(graphs):
 def test_another_reason_is_told_of_too(graphs):
     network = network_of()
     with pytest.warns(EngineNotice) as notices:
-        choose_engine("auto", network, directed())
         choose_engine("auto", network.double(), graphs)
-    assert ["directed" in str(notice.message) for notice in notices] == [True, False]
+        choose_engine("auto", network.to("meta"), graphs)
+    assert ["float64" in str(notice.message) for notice in notices] == [True, False]
 
 
-@pytest.mark.parametrize("options", [{"aggregation": "max"}, {"convolution": "gin"}])
+@pytest.mark.parametrize("options", [{"learnable_bins": True}, {"convolution": "gin"}])
 def test_model_that_is_trained_and_used_says_once_that_it_falls_back(options):
     labelled = make_planted_partitions(8, n_nodes=12, seed=0)
     network = {"orders": (2, 2), "channels": (3, 3), "bins": 3, "roots": 4, **options}
@@ -152,7 +150,7 @@ def test_plain_sums_are_fused_whatever_the_kernel(graphs, parabola):
 
 
 def test_what_falls_back_is_computed_by_the_reference(graphs):
-    network, chosen = network_of(aggregation="max").eval(), np.arange(2)
+    network, chosen = network_of(learnable_bins=True).eval(), np.arange(2)
     with pytest.warns(EngineNotice):
         found = compute(network, graphs).scores(chosen, draw_all(graphs.node_counts()))
     assert found.equal(Reference(network, graphs).scores(chosen, draw_all(graphs.node_counts())))
@@ -173,14 +171,14 @@ def test_double_precision_falls_back(graphs):
         assert choose_engine("auto", network_of().double(), graphs) == "reference"
 
 
-def test_directed_graphs_fall_back():
-    with pytest.warns(EngineNotice, match="directed graphs"):
-        assert choose_engine("auto", network_of(), directed()) == "reference"
+def test_directed_graphs_are_fused_by_their_random_walk():
+    assert choose_engine("auto", network_of(operator="random-walk"), directed()) == "fused"
 
 
-def test_directed_graphs_are_refused_by_the_fused_engine():
-    with pytest.raises(ConfigError, match="directed graphs"):
-        choose_engine("fused", network_of(), directed())
+@pytest.mark.parametrize("engine", ["auto", "fused"])
+def test_directed_graphs_have_no_laplacian(engine):
+    with pytest.raises(ConfigError, match=r'the Laplacian needs undirected graphs.*operator="random-walk"'):
+        compute(network_of(), directed(), engine)
 
 
 def test_reference_is_taken_in_silence_whatever_the_network(graphs):

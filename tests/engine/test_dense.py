@@ -6,23 +6,24 @@ import pytest
 
 from phist.engine import dense
 from phist.engine.simd import LANES
+from phist.engine.views import matrix, part
 
 SHAPES = [(1, 1, 16), (5, 3, 16), (6, 4, 32), (7, 5, 48), (13, 17, 16), (20, 6, 64), (300, 33, 32), (129, 12, 80)]
 
 
 @numba.njit
 def multiply(x, n, depth, w, width, y, y_at):
-    dense.multiply(x, 0, n, depth, w, 0, width, y, y_at)
+    dense.multiply(matrix(x, 0, n, depth), matrix(w, 0, depth, width), matrix(y, y_at, n, width))
 
 
 @numba.njit
 def accumulate(x, n, depth, y, width, z, z_at):
-    dense.accumulate(x, 0, n, depth, y, 0, width, z, z_at)
+    dense.accumulate(matrix(x, 0, n, depth), matrix(y, 0, n, width), matrix(z, z_at, depth, width))
 
 
 @numba.njit
 def add_times(target, source, size, factor):
-    dense.add_times(target, 0, source, LANES, size, factor)
+    dense.add_times(part(target, 0, size), part(source, LANES, size), factor)
 
 
 def standard(*shape):

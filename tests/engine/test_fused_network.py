@@ -208,7 +208,7 @@ def test_diverged_network_does_not_look_healthy(graphs, network):
         assert computation.scores(EVERYTHING, some_draws(graphs)).isnan().any()
 
 
-# A step without tensors -----------------------------------------------------------------------------------------------
+# A step ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
@@ -225,19 +225,6 @@ def test_step_leaves_the_gradients_that_the_reference_leaves(graphs, statistics)
     assert found_loss == pytest.approx(loss, rel=1e-4) and found_hits == hits
     for name, part in expected.items():
         assert (found[name] - part).abs().max() <= 1e-4 * max(part.abs().max(), largest), name
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_step_and_tensors_agree(graphs, network, threads):
-    draws, targets = some_draws(graphs), torch.from_numpy(EVERYTHING % CLASSES)
-    by_step, by_tensors = (fused_computation(network, graphs, threads=threads) for _ in range(2))
-    loss, _ = by_step.loss_backward(EVERYTHING, draws, targets.numpy(), EVEN)
-    expected = torch.nn.functional.cross_entropy(by_tensors.scores(EVERYTHING, draws), targets)
-    expected.backward()
-    assert loss == pytest.approx(expected.item(), rel=1e-5)
-    largest = max(part.grad.abs().max() for part in by_tensors.network.parameters())
-    for one, other in zip(by_step.network.parameters(), by_tensors.network.parameters(), strict=True):
-        assert (one.grad - other.grad).abs().max() <= 1e-4 * largest
 
 
 def test_gradients_of_a_step_replace_those_before(graphs, network):

@@ -116,7 +116,7 @@ def test_every_kernel_counts_graphs_as_the_reference_does(graphs, kernel, graph)
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("aggregation", ["sum", "mean"])
+@pytest.mark.parametrize("aggregation", ["sum", "mean", "max"])
 def test_siblings_have_one_number_a_channel(graphs, aggregation):
     found, expected = (
         embed(replace(BARE, aggregation=aggregation), graphs, some_draws(graphs), kind=kind)

@@ -1,5 +1,7 @@
 """The head's loss and gradients against torch."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import pytest
@@ -9,17 +11,24 @@ from torch.nn import functional as F
 from phist.engine import head
 from phist.engine.arena import PHASES, make_arena
 from phist.engine.shape import Head, Standardizer, padded
+from phist.engine.views import part
 
 SIZE, GRAPHS, GUARD = 48, 7, 16  # three bins of sixteen channels
 
 
+class Part(NamedTuple):
+    """What the head knows of a network."""
+
+    head: Head
+    graph_standardizer: Standardizer
+
+
 @numba.njit
-def head_backward(own, standardizer, histograms, targets, weights, grad_histograms, gradient, arena):
+def head_backward(own, histograms, targets, weights, grad_histograms, gradient, arena):
     loss, hits = 0.0, 0
     for graph in range(len(targets)):
-        one, is_hit = head.head_backward(
-            own, standardizer, histograms, graph * SIZE, targets[graph], weights[graph], grad_histograms, gradient, arena
-        )
+        embedding, grad = part(histograms, graph * SIZE, SIZE), part(grad_histograms, graph * SIZE, SIZE)
+        one, is_hit = head.head_backward(own, embedding, targets[graph], weights[graph], grad, gradient, arena)
         loss += one
         hits += is_hit
     return loss, hits
@@ -45,10 +54,10 @@ def by_engine(histograms, matrix, bias, targets, weights):
     values = np.zeros(end + padded(n_classes) + GUARD, np.float32)
     values[begin : begin + matrix.size], values[end : end + n_classes] = matrix.ravel(), bias
     grad_histograms, gradient = np.full(histograms.size, 7, np.float32), np.zeros_like(values)
-    arena = make_arena([SIZE + 64, 0, 0, 0], np.zeros(len(PHASES), np.int64))
-    own = Head(values, n_classes, begin, end)
-    loss, hits = head_backward(own, standardizer(), histograms.ravel(), targets, weights, grad_histograms, gradient, arena)
-    assert arena.tops.tolist() == [0, 0]
+    arena = make_arena([SIZE, 0, 32, 0], np.zeros(len(PHASES), np.int64))
+    own = Part(Head(values, n_classes, begin, end), standardizer())
+    loss, hits = head_backward(own, histograms.ravel(), targets, weights, grad_histograms, gradient, arena)
+    assert arena.tops.tolist() == [0, 0, 0]
     used = np.zeros(len(values), bool)
     used[begin : begin + matrix.size] = used[end : end + n_classes] = True
     assert (gradient[~used] == 0).all()

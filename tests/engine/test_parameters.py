@@ -175,25 +175,6 @@ def test_collected_gradients_have_memory_of_their_own():
     assert all(torch.equal(one, other) for one, other in zip(first, before, strict=True))
 
 
-def test_gradients_are_handed_over_to_their_parameters():
-    parameters = parameters_of(SMALL)
-    gradients = thread_gradients(parameters)
-    parameters.hand_over(gradients)
-    for tensor, expected in zip(parameters.tensors, parameters.collect(gradients), strict=True):
-        assert torch.equal(tensor.grad, expected)
-
-
-def test_what_is_handed_over_replaces_what_was_there_even_if_it_was_cleared():
-    parameters = parameters_of(SMALL)
-    gradients = thread_gradients(parameters)
-    parameters.hand_over(gradients)
-    parameters.tensors[0].grad = None
-    parameters.tensors[1].grad = torch.full_like(parameters.tensors[1], 7)
-    parameters.hand_over(2 * gradients)
-    for tensor, expected in zip(parameters.tensors, parameters.collect(2 * gradients), strict=True):
-        assert torch.equal(tensor.grad, expected)
-
-
 # Views ----------------------------------------------------------------------------------------------------------------
 
 

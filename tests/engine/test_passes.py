@@ -43,7 +43,7 @@ def test_counts_and_densities_equal_the_reference(graphs, node, graph):
     check_engine(replace(SMALL, node_histogram=node, graph_histogram=graph), graphs)
 
 
-@pytest.mark.parametrize("aggregation", ["sum", "mean"])
+@pytest.mark.parametrize("aggregation", ["sum", "mean", "max"])
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
 def test_siblings_of_the_histogram_equal_the_reference(graphs, aggregation, statistics):
     check_engine(replace(SMALL, aggregation=aggregation, statistics=statistics), graphs)
@@ -174,3 +174,46 @@ def test_several_threads_equal_the_reference(graphs, threads, statistics):
 
 def test_more_threads_than_graphs_equal_the_reference():
     check_engine(SMALL, random_graphs([9, 6], seed=1), threads=3)
+
+
+# Directed graphs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statistics", ["joint", "per-root"])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_walks_on_directed_graphs_equal_the_reference(seed, statistics):
+    directed = random_graphs(SIZES, seed=seed, probability=0.2, weights=0.5, directed="keep")
+    assert directed.directed
+    check_engine(replace(SMALL, operator="random-walk", statistics=statistics), directed)
+
+
+@pytest.mark.parametrize("orders", [(1,), (4,), (3, 3), (2, 3, 2)])
+def test_random_walks_of_any_orders_equal_the_reference(orders):
+    directed = random_graphs(SIZES, seed=1, probability=0.2, directed="keep")
+    check_engine(replace(SMALL, operator="random-walk", orders=orders, channels=(3, 5, 4)[: len(orders)]), directed)
+
+
+@pytest.mark.parametrize("name", ODD_GRAPHS)
+def test_random_walks_on_odd_graphs_equal_the_reference(name):
+    check_engine(replace(SMALL, operator="random-walk"), ODD_GRAPHS[name])
+
+
+@pytest.mark.parametrize("moments", ["none", "head"])
+def test_random_walks_with_loops_sinks_and_sources_equal_the_reference(moments):
+    arcs = [(0, 1), (0, 2), (1, 2), (3, 2), (4, 4), (4, 0), (5, 6), (6, 7), (7, 5)]
+    directed = make_graphs([5, 4], arcs, directed="keep", self_loops="keep")
+    check_engine(replace(SMALL, operator="random-walk", moments=moments), directed)
+
+
+# Maxima ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statistics", ["joint", "per-root"])
+@pytest.mark.parametrize("name", ["complete", "star", "long path", "weighted", "disconnected", "one node"])
+def test_maxima_on_odd_graphs_equal_the_reference(name, statistics):
+    check_engine(replace(SMALL, aggregation="max", statistics=statistics), ODD_GRAPHS[name])
+
+
+def test_maxima_of_directed_graphs_equal_the_reference():
+    directed = random_graphs(SIZES, seed=2, probability=0.2, directed="keep")
+    check_engine(replace(SMALL, aggregation="max", operator="random-walk", moments="head"), directed)

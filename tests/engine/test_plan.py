@@ -1,9 +1,12 @@
 """Plans: the scaled Laplacian, and where balls pay."""
 
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import torch
 from engine_truth import make_graphs, random_graphs
+from scipy.sparse import csr_array
 
 from phist.engine.plan import make_plan
 from phist.graphs.convert import as_graphset
@@ -20,8 +23,8 @@ def test_operator_is_that_of_the_reference():
     expected = operator(torch.eye(graphs.n_nodes, dtype=torch.float64).unsqueeze(-1)).squeeze(-1).numpy()
     plan = make_plan(graphs, 0.7, reach=2, balls=False)
     found = np.zeros_like(expected)
-    first = np.repeat(graphs.node_ptr[:-1], np.diff(plan.entry_ptr))
-    found[np.repeat(np.arange(graphs.n_nodes), graphs.degrees()), first + plan.indices] = plan.values
+    first = np.repeat(graphs.node_ptr[:-1], np.diff(plan.nodes.entry_ptr))
+    found[np.repeat(np.arange(graphs.n_nodes), graphs.degrees()), first + plan.nodes.indices] = plan.nodes.values
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 
 
@@ -46,9 +49,9 @@ def test_choice_is_made_graph_by_graph():
 def test_pointers_count_within_each_graph():
     graphs = random_graphs([4, 6], seed=0)
     plan = make_plan(graphs, 0.8, reach=2, balls=True)
-    degrees = [np.diff(plan.indptr[start : start + size + 1]) for start, size in ((0, 4), (5, 6))]
+    degrees = [np.diff(plan.nodes.indptr[start : start + size + 1]) for start, size in ((0, 4), (5, 6))]
     np.testing.assert_array_equal(np.concatenate(degrees), graphs.degrees())
-    assert plan.indptr[0] == plan.indptr[5] == 0
+    assert plan.nodes.indptr[0] == plan.nodes.indptr[5] == 0
 
 
 def test_costs_grow_with_the_rows_that_roots_reach():
@@ -61,3 +64,20 @@ def test_costs_grow_with_the_rows_that_roots_reach():
     roots, nodes = np.array([20, 2, 3]), np.array([200, 30, 30])  # twins leave fewer roots than were drawn
     assert costs.tolist() == (roots * (plan.ball_sizes + 3) + 7 * np.array([200, 0, 0]) + 3 * nodes + 60).tolist()
     assert (plan.costs(np.arange(3), np.array([40, 40, 40])) >= costs).all()
+
+
+def test_random_walk_and_its_transpose_are_those_of_the_reference():
+    graphs = random_graphs([7, 1, 5], seed=2, probability=0.3, weights=1, directed="keep")
+    operator = Batch.from_graphs(graphs, dtype=torch.float64).operator("random-walk", 0.7)
+    expected = operator(torch.eye(graphs.n_nodes, dtype=torch.float64).unsqueeze(-1)).squeeze(-1).numpy()
+    plan = make_plan(graphs, 0.7, reach=2, balls=True, operator="random-walk")
+    for matrices, whole in ((plan.nodes, expected), (plan.nodes_transposed, expected.T)):
+        for graph, (begin, end) in enumerate(pairwise(graphs.node_ptr.tolist())):
+            indptr, entries = matrices.indptr[begin + graph : end + graph + 1], slice(*matrices.entry_ptr[graph : graph + 2])
+            own = csr_array((matrices.values[entries], matrices.indices[entries], indptr), shape=(end - begin, end - begin))
+            np.testing.assert_allclose(own.toarray(), whole[begin:end, begin:end], rtol=1e-6, atol=1e-9)
+
+
+def test_undirected_graphs_keep_one_operator_for_both_passes():
+    plan = make_plan(ring(30), 0.8, reach=2, balls=True)
+    assert plan.nodes is plan.nodes_transposed and plan.rows is plan.rows_transposed

@@ -8,33 +8,52 @@ import numpy as np
 import pytest
 
 from phist.engine import recursion
+from phist.engine.views import matrix, part
 
 N, WIDTH = 9, 16
 
 
 @numba.njit
+def operator_of(indptr, indices, values):
+    return recursion.Operator(part(indptr, 0, len(indptr)), part(indices, 0, len(indices)), part(values, 0, len(values)))
+
+
+@numba.njit
 def grow(x, order, indptr, indices, values):
-    recursion.chebyshev_terms(x, 0, N, order, WIDTH, indptr, 0, indices, 0, values, 0)
+    recursion.chebyshev_terms(matrix(x, 0, N, order * WIDTH), order, operator_of(indptr, indices, values))
 
 
 @numba.njit
 def fold(x, order, indptr, indices, values):
-    recursion.chebyshev_terms_backward(x, 0, N, order, WIDTH, indptr, 0, indices, 0, values, 0)
+    recursion.chebyshev_sum(matrix(x, 0, N, order * WIDTH), order, operator_of(indptr, indices, values))
+
+
+@numba.njit
+def reached_from(integers, ball, hop):
+    return part(integers, ball.hops + hop, ball.indptr - hop)
+
+
+@numba.njit
+def ball_operator(x, integers, ball):
+    indices = part(integers, ball.indices, ball.n_values)
+    return recursion.Operator(part(integers, ball.indptr, ball.n + 1), indices, part(x, len(x) - ball.n_values, ball.n_values))
 
 
 @numba.njit
 def grow_ball(x, hop, order, integers, ball):
-    recursion.ball_terms(x, 0, ball.hops + hop, order, WIDTH, integers, ball.indptr, ball.indices, len(x) - ball.n_values, ball.n)
+    signal, reached = matrix(x, 0, ball.n, order * WIDTH), reached_from(integers, ball, hop)
+    recursion.ball_terms(signal, order, reached, ball_operator(x, integers, ball))
 
 
 @numba.njit
 def fold_ball(x, hop, order, integers, ball):
-    recursion.ball_terms_backward(x, 0, ball.hops + hop, order, WIDTH, integers, ball.indptr, ball.indices, len(x) - ball.n_values)
+    signal, reached = matrix(x, 0, ball.n, order * WIDTH), reached_from(integers, ball, hop)
+    recursion.ball_sum(signal, order, reached, ball_operator(x, integers, ball))
 
 
 @numba.njit
 def impulse(x, order, integers, ball):
-    recursion.impulse_terms(x, 0, ball.n, ball.hops, order, integers, ball.indptr, ball.indices, len(x) - ball.n_values)
+    recursion.impulse_terms(matrix(x, 0, ball.n, order), reached_from(integers, ball, 0), ball_operator(x, integers, ball))
 
 
 @pytest.fixture(scope="module")

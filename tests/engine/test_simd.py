@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from phist.engine import budget, simd, statistics, worker
-from phist.engine.simd import LANES, elu, exp, half_sine, load, square_root, store, tanh
+from phist.engine.simd import LANES, elu, exp, half_sine, load_flat, square_root, store_flat, tanh
 from phist.jit import code_cache
+from phist.jit.checks import CHECKS_BOUNDS
 
 FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3, "square_root": 4}
 
@@ -17,7 +18,7 @@ FUNCTIONS = {"exp": 0, "elu": 1, "tanh": 2, "half_sine": 3, "square_root": 4}
 @numba.njit
 def apply(which, x, y):
     for at in range(0, len(x), LANES):
-        value = load(x, at)
+        value = load_flat(x, at)
         if which == 0:
             value = exp(value)
         elif which == 1:
@@ -28,7 +29,7 @@ def apply(which, x, y):
             value = half_sine(value)
         else:
             value = square_root(value)
-        store(y, at, value)
+        store_flat(y, at, value)
 
 
 def at(name, x):
@@ -92,7 +93,7 @@ def test_what_is_not_a_number_stays_so(name):
 def test_digest_is_that_of_all_sources_of_the_engine_and_of_how_they_are_compiled():
     folders = (Path(code_cache.__file__).parent, Path(simd.__file__).parent)
     sources = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
-    assert sha256(b"".join(sources)).hexdigest() == worker.run_worker._cache.digest
+    assert sha256(b"".join(sources) + b"checked" * CHECKS_BOUNDS).hexdigest() == worker.run_worker._cache.digest
 
 
 @pytest.mark.parametrize("function", [budget.needs, worker.run_worker, statistics.fill_standardizer])

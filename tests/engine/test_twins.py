@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from engine_truth import SMALL, check_engine, fused_computation, make_graphs, random_graphs, settled_network
 
-from phist.engine.plan import make_plan, scaled_laplacian
-from phist.engine.twins import merge_twins, twin_classes
+from phist.engine.plan import make_plan, scaled_operator
+from phist.engine.twins import SparseRows, merge_twins, twin_classes
 from phist.nn.sampling import draw_all
 
 
@@ -90,12 +90,12 @@ def test_graph_with_a_loop_is_left_as_it_is():
 @pytest.mark.parametrize("seed", range(4))
 def test_merged_operator_acts_as_the_full_one_on_signals_that_twins_share(seed):
     graphs = tangled(seed, weighted=True)
-    values = scaled_laplacian(graphs.indptr, graphs.indices, graphs.weights_or_ones(), graphs.node_ptr, 0.8)
+    values = scaled_operator(SparseRows(graphs.indptr, graphs.indices, graphs.weights_or_ones()), graphs.node_ptr, 0.8, True)
     full = np.zeros((graphs.n_nodes, graphs.n_nodes))
     full[np.repeat(np.arange(graphs.n_nodes), graphs.degrees()), graphs.indices] = values
     first = np.array(classes_of(graphs))
-    _, indptr, indices, row_values, multiplicity, root_row = merge_twins(
-        graphs.node_ptr, graphs.indptr, graphs.indices, values, first
+    _, (indptr, indices, row_values), multiplicity, root_row = merge_twins(
+        graphs.node_ptr, SparseRows(graphs.indptr, graphs.indices, values), first
     )
     merged = np.zeros((len(multiplicity), len(multiplicity)))
     merged[np.repeat(np.arange(len(multiplicity)), np.diff(indptr)), indices] = row_values
@@ -120,10 +120,10 @@ def test_plan_keeps_graphs_apart():
     for graph in range(3):
         alone = make_plan(graphs[[graph]], 0.8, reach=2, balls=True)
         rows = slice(*together.row_ptr[graph : graph + 2])
-        entries = slice(*together.row_entry_ptr[graph : graph + 2])
+        entries = slice(*together.rows.entry_ptr[graph : graph + 2])
         np.testing.assert_array_equal(together.multiplicity[rows], alone.multiplicity)
-        np.testing.assert_array_equal(together.row_indices[entries], alone.row_indices)
-        np.testing.assert_array_equal(together.row_values[entries], alone.row_values)
+        np.testing.assert_array_equal(together.rows.indices[entries], alone.rows.indices)
+        np.testing.assert_array_equal(together.rows.values[entries], alone.rows.values)
 
 
 WAYS = pytest.mark.parametrize(("statistics", "by_balls"), [("joint", False), ("joint", True), ("per-root", False)])

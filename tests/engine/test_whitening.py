@@ -6,13 +6,16 @@ import pytest
 
 from phist.engine import whitening
 from phist.engine.simd import LANES
+from phist.engine.views import matrix, part
 
 WIDTH = 32
 
 
 @numba.njit
-def add_moments(floats, at, n, multiplicity, shards, doubles, lanes):
-    whitening.add_moments(floats, at, n, WIDTH, multiplicity, shards, doubles, 0, lanes)
+def add_moments(floats, n, doubles):
+    y, end, size = matrix(floats, 0, n, WIDTH), n * WIDTH, 1 + 2 * WIDTH
+    moments, own = part(doubles, 0, size), part(doubles, size, 2 * LANES)
+    whitening.add_moments(y, part(floats, end, n), part(floats, end + n, n), moments, own)
 
 
 def moments_of(parts, weights):
@@ -20,9 +23,8 @@ def moments_of(parts, weights):
     doubles = np.zeros(1 + 2 * WIDTH + 2 * LANES)
     for rows, (multiplicity, shards) in zip(parts, weights, strict=True):
         n = len(rows)
-        floats = np.concatenate([rows.ravel(), multiplicity, shards, np.zeros(LANES)]).astype(np.float32)
-        end = n * WIDTH
-        add_moments(floats, 0, n, end, end + n, doubles, end + 2 * n)
+        floats = np.concatenate([rows.ravel(), multiplicity, shards]).astype(np.float32)
+        add_moments(floats, n, doubles)
     return doubles[0], doubles[1 : 1 + WIDTH], doubles[1 + WIDTH : 1 + 2 * WIDTH] / doubles[0]
 
 

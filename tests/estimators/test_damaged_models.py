@@ -143,6 +143,19 @@ def test_files_outside_of_the_folder_are_not_read(folder):
         StructuralClassifier.load(folder)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [None, [], {"graphs": True}, {"graphs": 0}, {"nodes": 5}, {"nodes": {"mean": "many"}}, {"nodes": {"mean": 0}}, {"directed": 1}],
+    ids=str,
+)
+def test_facts_about_the_training_graphs_that_cannot_be_are_refused(folder, wrong):
+    settings = json.loads((folder / "config.json").read_text())["settings"]
+    settings["data"] = {**settings["data"], **wrong} if isinstance(wrong, dict) else wrong
+    change_config(folder, settings=settings)
+    with pytest.raises(ModelFileError, match="does not describe a classifier"):
+        StructuralClassifier.load(folder)
+
+
 @pytest.mark.parametrize(("version", "advice"), [(99, "later phist"), (1, "no longer read")])
 def test_another_version_is_refused(folder, version, advice):
     change_config(folder, version=version)

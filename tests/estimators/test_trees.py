@@ -82,6 +82,7 @@ def setting(position, value):
         ("first", setting(1, 0)),
         ("first", setting(-1, 10**12)),
         ("first", setting(0, -1)),
+        ("first", lambda array: np.array([0, 2**62, -(2**63), -(2**62), 0, array[-1]])),  # differences wrap around to be positive
         ("first", lambda array: array[:1]),
         ("first", lambda array: array[:, None]),
         ("first", lambda array: array.astype(np.float64)),

@@ -1,5 +1,8 @@
 """Cross-validation whose results a kill does not lose."""
 
+import json
+import os
+
 import numpy as np
 import pytest
 
@@ -47,3 +50,56 @@ def test_results_of_something_else_are_not_mixed_in(tmp_path):
 def test_folds_that_cannot_be_are_refused(folds):
     with pytest.raises(ConfigError, match="folds"):
         CrossValidation(MODEL, GRAPHS, folds=folds)
+
+
+@pytest.fixture(scope="module")
+def two_folds(tmp_path_factory):
+    file = tmp_path_factory.mktemp("validation") / "records.jsonl"
+    list(CrossValidation(MODEL, GRAPHS, folds=2, records=file).run())
+    return file.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"positions": [0] * 12},
+        {"positions": [10**9]},
+        {"positions": "all"},
+        {"positions": None},
+        {"probabilities": [[0.5, 0.5]]},
+        {"probabilities": [[1.0]] * 12},
+        {"probabilities": [[2.0, -1.0]] * 12},
+        {"probabilities": [[0.1, 0.1]] * 12},
+        {"probabilities": [["a", "b"]] * 12},
+        {"probabilities": [[float("nan")] * 2] * 12},
+        {"probabilities": {}},
+        {"fold": 2},
+        {"fold": -1},
+        {"fold": True},
+        {"fold": "0"},
+        {"estimate": "good"},
+        {"estimate": 1.5},
+        {"seconds": None},
+        {"run": 3},
+        {"thesis": "mine"},
+    ],
+    ids=str,
+)
+def test_results_that_cannot_be_are_refused(two_folds, tmp_path, change):
+    file = tmp_path / "records.jsonl"
+    file.write_text("\n".join([json.dumps({**json.loads(two_folds[0]), **change}), two_folds[1]]))
+    with pytest.raises(ModelFileError, match=r"records\.jsonl (is damaged|holds no results)"):
+        CrossValidation(MODEL, GRAPHS, folds=2, records=file)
+
+
+@pytest.mark.parametrize("text", ["[]", "[" * 100_000, "3", "{}", '{"fold": 0}'], ids=lambda text: text[:20])
+def test_lines_that_hold_no_result_are_refused(tmp_path, text):
+    (tmp_path / "records.jsonl").write_text(text)
+    with pytest.raises(ModelFileError, match="holds no results of a validation"):
+        CrossValidation(MODEL, GRAPHS, folds=2, records=tmp_path / "records.jsonl")
+
+
+def test_a_pipe_in_place_of_the_results_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "records.jsonl")
+    with pytest.raises(ModelFileError, match="a file of at most"):
+        CrossValidation(MODEL, GRAPHS, folds=2, records=tmp_path / "records.jsonl")

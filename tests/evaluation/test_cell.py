@@ -19,6 +19,8 @@ CELL = Cell("wl-subtree", "MUTAG", "f00d", "paper", fold=3, seed=0, options={"ro
         {"seed": 1},
         {"repeat": 1},
         {"no_duplicates": True},
+        {"labelled": 100},
+        {"tested": 100},
         {"options": {"rounds": [1, 2], "C": 2.0}},
         {"schema": SCHEMA + 1},
     ],
@@ -48,3 +50,9 @@ def test_a_cell_comes_back_from_its_dictionary():
 def test_the_label_is_the_method_unless_given():
     assert CELL.label == "wl-subtree"
     assert replace(CELL, label="wl").label == "wl"
+
+
+def test_a_cell_with_a_sample_comes_back_and_says_so_in_its_column():
+    sample = replace(CELL, labelled=100, tested=50)
+    assert Cell.from_dict(sample.to_dict()) == sample
+    assert (CELL.column, sample.column) == ("MUTAG", "MUTAG:100")

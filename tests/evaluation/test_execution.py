@@ -7,6 +7,7 @@ import torch
 
 from phist.baselines.method import HIDDEN, Method
 from phist.evaluation.execution import make_task, run_cell
+from phist.evaluation.generated import Recipe
 from phist.evaluation.splits import class_codes, make_split
 from phist.graphs.datasets import load_graphs
 from phist.graphs.generate import make_trees
@@ -213,3 +214,17 @@ def test_the_cache_belongs_to_the_content_of_the_dataset(add_method, make_cell):
     record = run_cell(cell)
     assert record.account.chosen["cache"].endswith(f"trees-{cell.fingerprint[:12]}")
     assert record.engine == "fused"
+
+
+def test_a_sample_is_all_that_a_method_sees_and_positions_stay_those_of_the_dataset(add_method, make_cell):
+    cell = make_cell(labelled=20, tested=5)
+    record = run_cell(cell)
+    whole = make_split(load_graphs(cell.source), "paper", cell.fold)
+    assert record.status == "ok", record.reason
+    assert len(record.outcome.positions) == 5 and set(record.outcome.positions) <= set(whole.test.tolist())
+
+
+def test_generated_graphs_are_made_where_they_are_needed(add_method, make_cell):
+    recipe = Recipe.make("trees", {"n_graphs": 40, "n_nodes": 9, "seed": 0})
+    record = run_cell(make_cell(source=recipe, fingerprint=recipe.fingerprint))
+    assert record.status == "ok", record.reason

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from phist.baselines import registry
+from phist.evaluation.generated import Recipe
 from phist.evaluation.journal import read_journal
 from phist.evaluation.records import Record, journal_of, scan_records
 from phist.evaluation.spec_file import read_spec
@@ -48,7 +49,8 @@ def test_every_study_is_called_as_its_file_and_asks_for_nothing_twice(name):
 def test_methods_are_those_of_the_package_and_datasets_are_known_by_name(name):
     spec = read_spec(EXPERIMENTS / f"{name}.toml")
     assert {run.method for run in spec.runs} <= set(registry.methods())
-    assert all(known_dataset(run.dataset.name) is not None and run.dataset.source is None for run in spec.runs)
+    for dataset in (run.dataset for run in spec.runs):
+        assert isinstance(dataset.source, Recipe) or (known_dataset(dataset.name) is not None and dataset.source is None)
 
 
 def test_records_are_of_studies_that_are_there():
@@ -124,3 +126,20 @@ def test_the_large_set_is_measured_on_its_official_split_by_roc_auc():
     spec = read_spec(EXPERIMENTS / "large.toml")
     assert (spec.protocol, spec.metric) == ("official", "roc-auc")
     assert {cell.dataset for cell in spec.cells()} == {"MOLHIV"}
+
+
+def test_growth_is_measured_up_to_all_molecules_and_a_million_trees():
+    labelled = {cell.labelled for cell in cells_of("growth")}
+    assert min(labelled) == 100 and max(labelled) == 37014
+    assert max(cell.labelled for cell in cells_of("growth-generated")) == 1_000_000
+    assert {"phist-low", "phist", "phist-high", "wl-subtree", "ltp", "gin-0"} == methods_by_dataset("growth")["MOLHIV"]
+
+
+def test_labels_are_counted_on_six_datasets_that_have_a_thousand():
+    assert len(methods_by_dataset("labels")) == 6
+    assert {cell.labelled for cell in cells_of("labels")} == {10, 30, 100, 300, 1000}
+
+
+def test_larger_graphs_are_met_in_three_datasets():
+    assert read_spec(EXPERIMENTS / "size-shift.toml").protocol == "size"
+    assert set(methods_by_dataset("size-shift")) == {"TRIANGLES", "PROTEINS", "DD"}

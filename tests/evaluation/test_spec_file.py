@@ -36,6 +36,17 @@ def two_methods(add_method):
         ("no_duplicates = 1\n" + RUNS, "no_duplicates = 1; a value of type bool"),
         ("metric = 'f1'\n" + RUNS, "metric='f1' is not known; choose one of .*'roc-auc'"),
         ("folds = ", "cannot be read as TOML"),
+        (RUNS + "labelled = [0]\n", r"number 1 has labelled = \[0\]"),
+        (RUNS + "labelled = [5, 5]\n", "different whole numbers"),
+        (RUNS + "tested = 0\n", "tested = 0"),
+        (RUNS + "[generated.X]\nfamily = 'bushes'\narguments = {}\n", r"\[generated.X\]: family='bushes' is not known"),
+        (RUNS + "[generated.X]\nfamily = 'trees'\narguments = {leaves = 3}\n", "does not take"),
+        (RUNS + "[generated.MUTAG]\nfamily = 'trees'\narguments = {}\n", "name of a dataset that is known"),
+        (RUNS + "[[left_out]]\nmethods = ['ldp']\ndatasets = ['DD']\n", "has no 'reason'"),
+        (
+            RUNS + "[[left_out]]\nmethods = ['majority']\ndatasets = ['MUTAG']\nreason = 'slow'\n",
+            r"names majority on MUTAG, which \[\[runs\]\] asks for",
+        ),
     ],
 )
 def test_whatever_is_wrong_is_said_with_file_and_place(write_study, text, message):
@@ -93,3 +104,14 @@ def test_an_official_split_makes_one_cell_for_each_method_and_seed(tmp_path):
 def test_what_an_official_split_cannot_have_is_refused(tmp_path, datasets, more, message):
     with pytest.raises(ConfigError, match=message):
         read_spec(write_official(tmp_path, datasets, more))
+
+
+def test_numbers_of_labelled_graphs_make_a_cell_each(write_study):
+    path = write_study("folds = [0]\n[[runs]]\nmethods = ['majority']\ndatasets = ['MUTAG']\nlabelled = [10, 30]\ntested = 5\n")
+    assert [(cell.labelled, cell.tested) for cell in read_spec(path).cells()] == [(10, 5), (30, 5)]
+
+
+def test_a_generated_dataset_is_known_without_being_made(write_study):
+    table = "[generated.FOREST]\nfamily = 'trees'\narguments = {n_graphs = 1000000000, seed = 0}\n"
+    path = write_study("[[runs]]\nmethods = ['majority']\ndatasets = ['FOREST']\n" + table)
+    assert {cell.source.family for cell in read_spec(path).cells()} == {"trees"}

@@ -8,9 +8,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from phist.errors import ConfigError, DatasetError, GraphInputError
 from phist.evaluation.cell import FOLD_PROTOCOLS
-from phist.evaluation.splits import FOLDS, make_split, official_split
+from phist.evaluation.splits import FOLDS, class_codes, make_split, official_split, sample_split
 from phist.graphs.checkup import duplicates_across
-from phist.graphs.generate import make_trees
+from phist.graphs.generate import make_trees, make_triangles
 from phist.graphs.graphset import GraphSet
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 
@@ -122,3 +122,63 @@ def test_a_dataset_without_official_split_is_refused():
 def test_folds_are_not_made_of_an_official_split():
     with pytest.raises(ConfigError, match="'paper'"):
         make_split(TREES, "official", 0)
+
+
+def sample_of(labelled, tested=None, state=0):
+    return sample_split(make_split(TREES, "paper", 0), class_codes(TREES)[0], labelled=labelled, tested=tested, state=state)
+
+
+def test_a_sample_has_as_many_graphs_as_asked_for_a_fifth_of_them_to_choose_by():
+    split = sample_of(30, tested=4)
+    assert [len(part) for part in parts(split)] == [24, 6, 4]
+    assert len(np.unique(np.concatenate(parts(split)))) == 34
+
+
+def test_a_sample_is_of_the_parts_of_its_split():
+    whole, split = make_split(TREES, "paper", 0), sample_of(30, tested=4)
+    assert set(split.test) <= set(whole.test)
+    assert not set(split.training) & set(whole.test) and not set(split.validation) & set(whole.test)
+
+
+def test_a_smaller_sample_is_a_part_of_a_larger_one():
+    small, large = (set(np.concatenate(parts(sample_of(labelled))[:2]).tolist()) for labelled in (10, 40))
+    assert small < large
+
+
+def test_a_sample_has_every_class_in_its_share():
+    codes, _ = class_codes(TREES)
+    assert np.bincount(codes[np.concatenate(parts(sample_of(40))[:2])]).tolist() == [20, 20]
+
+
+def test_a_rare_class_is_learnt_from_even_in_the_smallest_sample():
+    codes = np.array([0] * 79 + [1])
+    split = sample_split(make_split(TREES, "paper", 0), np.resize(codes, 90), labelled=10, tested=None, state=0)
+    assert np.resize(codes, 90)[split.training].sum() >= 1
+
+
+@pytest.mark.parametrize("labelled", [5, 82])
+def test_a_sample_that_the_set_cannot_give_is_refused(labelled):
+    with pytest.raises(ConfigError, match="from 10 to 81"):
+        sample_of(labelled)
+
+
+def test_by_size_the_smaller_half_is_learnt_from_and_the_largest_tenth_tested():
+    graphs = make_triangles(200, nodes=(10, 40), seed=0)
+    sizes, split = graphs.node_counts(), make_split(graphs, "size", 3)
+    learnt = np.concatenate([split.training, split.validation])
+    assert (len(split.training), len(split.validation), len(split.test)) == (90, 10, 20)
+    assert sizes[learnt].max() <= np.median(sizes) <= sizes[split.test].min()
+
+
+def test_by_size_every_fold_has_the_same_test_part_and_another_validation_part():
+    graphs = make_triangles(200, nodes=(10, 40), seed=0)
+    one, other = (make_split(graphs, "size", fold) for fold in (0, 1))
+    assert one.test.tolist() == other.test.tolist()
+    assert not set(one.validation) & set(other.validation)
+
+
+def test_a_set_whose_smaller_half_is_of_one_class_cannot_be_split_by_size():
+    sizes = [5] * 30 + [9] * 30
+    graphs = GraphSet.concatenate([make_trees(1, n_nodes=size, seed=place) for place, size in enumerate(sizes)])
+    with pytest.raises(GraphInputError, match="of 1 classes"):
+        make_split(graphs.with_labels(["small"] * 30 + ["large"] * 30), "size", 0)

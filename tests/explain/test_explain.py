@@ -13,6 +13,7 @@ from phist import as_graphset
 from phist.errors import ConfigError, GraphInputError
 from phist.explain import delete, explain, graphs_that_fill, what_if
 from phist.explain.deletions import default_limit
+from phist.explain.export import plain
 from phist.graphs.generate import make_trees
 from phist.graphs.motifs import make_ba_2motifs
 
@@ -114,6 +115,7 @@ def test_sets_are_deleted_together(ensemble):
     together = what_if(ensemble, TREES[0], remove=[1, 2, tuple(edge)])
     np.testing.assert_allclose(effects[2], -together.change, atol=1e-6)
     assert delete(ensemble, TREES[0], []).shape == (0, 2)
+    np.testing.assert_array_equal(delete(ensemble, TREES[0], (node for node in [3, 4])), delete(ensemble, TREES[0], [3, 4]))
 
 
 def test_edits_add_and_remove_edges_and_nodes(ensemble):
@@ -146,7 +148,11 @@ def test_edits_keep_weights():
         ({"add": [(0, 1)]}, "edge 0-1 cannot be added: it is there already"),
         ({"add": [(1, 0)]}, "it is there already"),
         ({"add": [(2, 2)]}, "edge 2-2 .* name two nodes"),
-        ({"add": [(2, 5, -1)]}, "positive weight"),
+        ({"add": [(2, 5, 0)]}, "positive weight"),
+        ({"add": [(2, 5, -1)]}, "weight=-1 was given; a finite number"),
+        ({"add": [(2, 5, "heavy")]}, "weight='heavy' was given; a finite number"),
+        ({"add": [(2, 5, float("inf"))]}, "weight=inf was given; a finite number"),
+        ({"add": [(2, 5, 10**400)]}, "a finite number"),
         ({"add": [(0, 11)]}, "must follow the last: 9 comes next"),
         ({"add": [3]}, "node 3 is there already"),
         ({"add": [(0, 8)], "remove": [8]}, "ends at a node that is removed"),
@@ -154,13 +160,19 @@ def test_edits_keep_weights():
     ids=str,
 )
 def test_edits_of_what_is_not_there_are_refused(network, edit, message):
-    with pytest.raises(GraphInputError, match=message):
+    with pytest.raises((GraphInputError, ConfigError), match=message):
         what_if(network, nx.path_graph(9), **edit)
 
 
 def test_other_bad_input_is_refused(network):
     with pytest.raises(ConfigError, match="target='oak' is no class of this model; its classes are"):
         explain(network, TREES[:1], target="oak")
+    for unhashable in (["oak"], {}, np.zeros(2)):
+        with pytest.raises(ConfigError, match="is no class of this model"):
+            explain(network, TREES[:1], target=unhashable)
+    for no_list in (5, "all"):
+        with pytest.raises(GraphInputError, match=r"sets=.* a list is needed"):
+            delete(network, TREES[0], no_list)
     with pytest.raises(GraphInputError, match="has no node"):
         explain(network, [nx.Graph()])
     with pytest.raises(GraphInputError, match="2 graphs were given; one is needed"):
@@ -189,7 +201,7 @@ def test_deletions_are_limited_to_what_matters_most(network):
 
 def test_large_graphs_have_fewer_deletions():
     small, large = TREES[0], make_trees(1, n_nodes=5000, seed=0)[0]
-    assert default_limit(small) > small.n_edges and default_limit(large) == 100
+    assert default_limit(small) > small.n_edges and default_limit(large) == 20
 
 
 def test_a_graph_of_one_node_is_explained(network):
@@ -242,13 +254,17 @@ def test_the_best_nodes_make_an_induced_subgraph(explained):
 
 def test_other_forms_hold_the_same_numbers(explained):
     one = explained[0]
-    graph, frame, plain = one.to_networkx(), one.to_frame(), one.to_dict()
+    graph, frame, content = one.to_networkx(), one.to_frame(), one.to_dict()
     assert [graph.nodes[node]["share"] for node in graph] == pytest.approx(one.node_shares.tolist(), abs=1e-6)
     assert frame[frame.kind == "node"].share.tolist() == pytest.approx(one.node_shares.tolist(), abs=1e-6)
     assert frame[frame.kind == "edge"].effect.tolist() == pytest.approx(one.edge_effects.tolist(), abs=1e-6)
     assert frame.logit_effect.tolist() == pytest.approx([*one.node_logit_effects, *one.edge_logit_effects], abs=1e-6)
-    assert np.array(plain["network"]["shares"]) == pytest.approx(one.network.shares, abs=1e-6)
-    assert plain["edges"] == one.graph.edges().tolist() and plain["label"] == TREES[0].label
+    assert np.array(content["network"]["shares"]) == pytest.approx(one.network.shares, abs=1e-6)
+    assert content["edges"] == one.graph.edges().tolist() and content["label"] == TREES[0].label
+
+
+def test_numbers_that_json_does_not_know_become_null():
+    assert json.dumps(plain(np.array([[1.0, np.nan], [np.inf, -np.inf]])), allow_nan=False) == "[[1.0, null], [null, null]]"
 
 
 def test_a_picture_is_drawn_and_written(explained, tmp_path):
@@ -305,7 +321,7 @@ def test_deletions_are_predicted_a_few_at_a_time(network, monkeypatch):
     for one, other in zip(explain(network, TREES[:3]), expected, strict=True):
         np.testing.assert_allclose(one.deletions.edges, other.deletions.edges, atol=1e-6)
         np.testing.assert_allclose(one.deletions.nodes, other.deletions.nodes, atol=1e-6)
-    assert max(seen) <= 40 and sum(seen) == 27 + 3 * (8 * 9 + 9 * 8)
+    assert max(seen) <= 40 and len(seen) > 3 and sum(seen) < 27 + 3 * (8 * 9 + 9 * 8)  # equal parts are asked about once
 
 
 def test_nodes_are_judged_by_what_covers_most_of_the_prediction(explained, network):

@@ -90,6 +90,8 @@ def test_characterization_has_a_value_at_its_ends():
     assert characterization_score(0.0, 0.5) == characterization_score(0.5, 1.0) == 0
     with pytest.raises(ConfigError, match="add up to 1"):
         characterization_score(0.5, 0.5, 0.7, 0.7)
+    with pytest.raises(ConfigError, match="plus='high'"):
+        characterization_score("high", 0.5)
 
 
 def test_fidelity_by_masks_keeps_what_speaks_for_the_class(model, explanations):
@@ -120,5 +122,8 @@ def test_precision_counts_ties_in_part():
     assert np.isnan(precision_at_k([1, 2], [False, False])) and np.isnan(groundtruth_auroc([1, 2], [True, True]))
     with pytest.raises(GraphInputError, match="one each is needed"):
         groundtruth_auroc([1, 2, 3], [True, False])
+    for texts in (["high", "low"], [[1], [2, 3]], [{}, {}]):
+        with pytest.raises(GraphInputError, match="a number and a truth value for each are needed"):
+            groundtruth_auroc(texts, [True, False])
     with pytest.raises(ConfigError, match="k=5"):
         precision_at_k([1, 2], [True, False], k=5)

@@ -6,6 +6,8 @@ from fuzzing.driver import try_inputs
 from fuzzing.graph_files import GRAPH_FORMATS
 from fuzzing.invariants import Violation, check_graphset
 from fuzzing.models import MODEL_FORMATS
+from fuzzing.streams import STREAM_FORMATS
+from fuzzing.uses import USE_FORMATS
 
 from phist.graphs.graphset import GraphSet
 
@@ -30,8 +32,15 @@ def test_no_saved_model_checkpoint_or_record_is_mishandled(format):
     assert account.faults == []
 
 
+def test_no_stream_and_no_use_of_a_model_is_mishandled():
+    counts = {"graph rows": 150, "stream": 30, "explain": 60, "validation": 150}
+    account = try_inputs([one for name, count in counts.items() for one in inputs(count, formats=[name])])
+    assert account.tried == counts
+    assert account.faults == []
+
+
 def test_every_format_is_tried():
-    assert set(FORMATS) == {*GRAPHS, *MODEL_FORMATS}
+    assert set(FORMATS) == {*GRAPHS, *MODEL_FORMATS, *STREAM_FORMATS, *USE_FORMATS}
 
 
 def test_the_harness_notices_each_kind_of_fault():

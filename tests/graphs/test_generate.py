@@ -8,10 +8,16 @@ import pytest
 
 from phist.errors import ConfigError
 from phist.graphs.checkup import ceiling_of
-from phist.graphs.generate import make_circulant_skip_links, make_planted_partitions, make_regular_pairs, make_trees
+from phist.graphs.generate import (
+    make_circulant_skip_links,
+    make_planted_partitions,
+    make_regular_pairs,
+    make_trees,
+    make_triangles,
+)
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 
-FAMILIES = [make_circulant_skip_links, make_planted_partitions, make_trees, make_regular_pairs]
+FAMILIES = [make_circulant_skip_links, make_planted_partitions, make_trees, make_regular_pairs, make_triangles]
 
 
 def ceiling(graphs):
@@ -185,3 +191,20 @@ def test_regular_pairs_name_the_pair_in_their_ids():
 def test_bad_arguments_are_refused_with_a_way_out(make, arguments, message):
     with pytest.raises(ConfigError, match=message):
         make(**arguments, seed=0)
+
+
+def test_triangles_are_as_many_as_the_label_says_at_every_size():
+    graphs = make_triangles(40, nodes=(10, 60), seed=0)
+    for graph in graphs:
+        assert sum(nx.triangles(graph.to_networkx()).values()) == 3 * graph.label
+
+
+def test_sizes_of_triangle_graphs_lie_between_the_two_given():
+    sizes = make_triangles(200, nodes=(12, 20), seed=0).node_counts()
+    assert (sizes.min(), sizes.max()) == (12, 20)
+
+
+@pytest.mark.parametrize("nodes", [(9, 20), (20, 12), (12,)])
+def test_sizes_that_cannot_carry_the_triangles_are_refused(nodes):
+    with pytest.raises(ConfigError, match="10 or more"):
+        make_triangles(10, nodes=nodes, seed=0)

@@ -179,6 +179,23 @@ def test_damaged_content_is_an_error_and_no_crash(saved, name, values):
         GraphSet.open(saved)
 
 
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("node_ptr", [0, 5, 3, 7]),
+        ("node_ptr", [0, 2**62, -(2**63), 7]),
+        ("indptr", [0, 1, 3, 2, 4, 4, 5, 6]),
+        ("indptr", [0, 2**62, -(2**63), -(2**62), 4, 4, 5, 6]),
+        ("indptr", [0, 1, 60, 4, 4, 4, 5, 6]),
+    ],
+)
+def test_pointers_that_go_back_are_refused_whether_neighbours_are_looked_at_or_not(saved, name, values, check):
+    (saved / f"{name}.bin").write_bytes(np.array(values, np.int64).tobytes())
+    with pytest.raises(ModelFileError, match=f"{name} does not run from 0 up to"):
+        GraphSet.open(saved, check=check)
+
+
 @pytest.mark.parametrize("name", ["node_ptr", "indptr", "indices", "weights", "labels", "ids"])
 def test_a_truncated_file_is_named(saved, name):
     file = saved / f"{name}.bin"

@@ -76,6 +76,25 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, text="\r" if key == "Enter" else "")
 
+    def point(self, x, y, kind="mouseMoved", pressed=False):
+        """Move the pointer in the window, or press ("mousePressed") and release ("mouseReleased") its button there."""
+        button = {"button": "left", "buttons": 1, "clickCount": 1} if pressed or kind != "mouseMoved" else {"button": "none"}
+        self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
+
+    def drag(self, *places):
+        """Press at the first place, move along the others, release at the last."""
+        self.point(*places[0])
+        self.point(*places[0], kind="mousePressed")
+        for place in places[1:]:
+            self.point(*place, pressed=True)
+        self.point(*places[-1], kind="mouseReleased")
+
+    def prefer(self, **features):
+        """What the visitor prefers, such as color_scheme="dark"."""
+        wishes = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in features.items()]
+        self.send("Emulation.setEmulatedMedia", features=wishes)
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")  # until the page has seen it
+
     def resize(self, width, height=900):
         """Show the page on a screen of another size."""
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)

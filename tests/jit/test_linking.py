@@ -8,7 +8,8 @@ import numba
 import numpy as np
 import pytest
 
-from phist.engine import compiling, jit
+from phist import jit
+from phist.engine import compiling
 from phist.jit.linking import WholeLibrary, _PartLibrary
 
 

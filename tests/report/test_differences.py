@@ -1,7 +1,8 @@
 import pytest
 from made_records import make_record, make_records, make_study_records
 
-from phist.report.differences import compare, compare_studies, describe_settings, difference_table
+from phist.report.comparison import compare
+from phist.report.differences import compare_studies, describe_settings, difference_table
 from phist.report.study import make_study
 
 BETTER = make_study(make_records([18, 16, 17, 19])).result("phist", "MUTAG")

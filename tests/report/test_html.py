@@ -1,5 +1,7 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import pytest
 from browser import Browser, find_browser
@@ -7,8 +9,10 @@ from made_records import make_record, make_records, make_study_records
 
 from phist.report.diagram import diagram_html
 from phist.report.html import make_report
-from phist.report.ranks import rank_methods
+from phist.report.html_tables import table_html
+from phist.report.plan import Plan
 from phist.report.study import make_study
+from phist.report.tables import main_table
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">'
 VOID = {"meta", "input", "br", "link"}
@@ -18,6 +22,7 @@ VOID = {"meta", "input", "br", "link"}
 def study():
     records = make_study_records()
     records += make_records([9] * 4, method=HOSTILE, notes=[HOSTILE], options={"note": HOSTILE}, engine=HOSTILE, epochs=5)
+    records += make_records([18] * 3, method="ltp", notes=["a note"])  # incomplete, and the best of its column but for that
     records += [make_record("ldp", HOSTILE, status="failed", reason=HOSTILE)]
     records += [make_record("svm-theta", "DD", status="skipped", reason=HOSTILE)]
     return make_study(records, name=f"small {HOSTILE}")
@@ -25,7 +30,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def page(study):
-    return make_report(study, "phist", diagram_html(rank_methods(study)))
+    return make_report(study, "phist", diagram_html)
 
 
 class Outline(HTMLParser):
@@ -81,6 +86,26 @@ def test_a_study_without_records_says_so():
     assert Outline(page).open == []
 
 
+def test_every_id_is_there_once(page):
+    ids = [attributes["id"] for _, attributes in Outline(page).seen if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_colour_begins_at_the_best_floor(study):
+    best_floor = study.need("majority", "MUTAG").mean
+    seen = Outline(table_html(main_table(study))).seen
+    cells = [attributes for tag, attributes in seen if tag == "td" and attributes.get("data-column") == "MUTAG"]
+    values = [float(cell["data-value"]) for cell in cells if cell.get("style", "--share: 0.000") != "--share: 0.000"]
+    assert values and min(values) > best_floor
+
+
+def test_cells_without_records_open_the_reason(study):
+    plan = Plan({("gcn", "NCI1"): "paper.toml"}, {("ldp", "NCI1"): "too dear"})
+    page = make_report(replace(study, plan=plan), "phist")
+    assert ">waiting<" in page and ">left out<" in page
+    assert "paper.toml asks for it, and it has not been run yet" in page and "too dear" in page
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     program = find_browser()
@@ -91,52 +116,213 @@ def browser(tmp_path_factory):
     browser.close()
 
 
-def test_in_a_browser_it_renders_sorts_and_opens_records(browser, page, tmp_path):
+@pytest.fixture
+def opened(browser, page, tmp_path):
+    """The report in the browser, on a large screen; afterwards it has complained of nothing and asked for nothing."""
     (tmp_path / "report.html").write_text(page)
+    browser.complaints.clear()
+    browser.requests.clear()
+    browser.resize(1280)
     browser.open(tmp_path / "report.html")
-
-    # It renders: figures have a size, and no part of it is wider than the screen.
-    assert browser.run("document.querySelectorAll('#time svg .mark').length") > 5
-    assert browser.run("document.querySelector('#ranks svg').getBoundingClientRect().height") > 50
-    for width in (1280, 400):
-        browser.resize(width)
-        assert browser.run("document.documentElement.scrollWidth") <= width
-
-    # A head sorts: largest first, smallest first, and the order it had.
-    def column():
-        cells = "[...document.querySelectorAll('#table-main tbody tr')].map(row => row.cells[1].dataset.value)"
-        return browser.run(f"{cells}.filter(Boolean).map(Number)")
-
-    original = column()
-    click_head = "document.querySelectorAll('#table-main thead button')[1].click()"
-    for expected in (sorted(original, reverse=True), sorted(original), original):
-        browser.run(click_head)
-        assert column() == expected
-
-    # A number opens its records, by keyboard, and the arrow keys walk through them.
-    browser.run("document.querySelector('#table-main button[data-label=phist][data-dataset=MUTAG]').focus()")
-    browser.press("Enter", 13)
-    browser.wait_for("document.getElementById('record').open")
-    assert browser.run("document.getElementById('record-title').textContent") == "phist on MUTAG"
-    assert browser.run("document.querySelectorAll('#record-folds button').length") == 10
-    assert "2.13.0" in browser.run("document.getElementById('record-body').textContent")
-    assert browser.run("document.querySelectorAll('#record-body .matrix td').length") == 4
-    assert browser.run("document.querySelectorAll('#record-body polyline').length") == 4
-    browser.run("document.querySelector('#record-folds button').focus()")
-    browser.press("ArrowRight", 39)
-    assert browser.run("[...document.querySelectorAll('#record-folds button')].findIndex(b => b.ariaSelected === 'true')") == 1
-    browser.press("Escape", 27)
-    browser.wait_for("!document.getElementById('record').open")
-
-    # A mark in a figure opens the same; hostile text is shown, not run.
-    browser.run(
-        "document.querySelector('#folds g[data-label^=\"</script>\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
-    )
-    assert HOSTILE in browser.run("document.getElementById('record-body').textContent")
-    browser.run("document.getElementById('record-close').click()")
-    browser.run("document.querySelector('#show-printed').click()")
-    assert browser.run("getComputedStyle(document.querySelector('.printed')).display") == "none"
-
+    yield browser
     assert browser.run("window.hacked === undefined")
     assert browser.complaints == []
-    assert [url for url in browser.requests if not url.startswith("file:")] == []
+    assert [url for url in browser.requests if not url.startswith(("file:", "blob:"))] == []
+
+
+def click(browser, selector):
+    browser.run(f"document.querySelector({selector!r}).dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+
+
+def text(browser, selector):
+    return browser.run(f"document.querySelector({selector!r}).textContent")
+
+
+def choose(browser, selector, value):
+    browser.run(f"{{const e = document.querySelector({selector!r}); e.value = {value!r}; e.dispatchEvent(new Event('change'))}}")
+
+
+def is_shown(browser, selector):
+    return browser.run(f"document.querySelector({selector!r}).getClientRects().length > 0")
+
+
+PHIST_ON_MUTAG = "#table-main-accuracy button[data-label=phist][data-dataset=MUTAG]"
+
+
+def test_no_part_is_wider_than_a_screen_of_any_size(opened):
+    assert opened.run("document.querySelectorAll('#time svg .mark').length") > 5
+    assert opened.run("document.querySelector('#ranks svg').getBoundingClientRect().height") > 50
+    for width in (1280, 800, 400):
+        opened.resize(width)
+        opened.wait_for(f"document.documentElement.scrollWidth <= {width}")  # once tables have heard of it
+
+
+def test_a_head_sorts_up_down_and_back(opened):
+    cells = "[...document.querySelectorAll('#table-main-accuracy tbody tr')].map(row => row.cells[1].dataset.value)"
+
+    def column():
+        return opened.run(f"{cells}.filter(Boolean).map(Number)")
+
+    original = column()
+    for expected in (sorted(original, reverse=True), sorted(original), original):
+        opened.run("document.querySelectorAll('#table-main-accuracy thead button')[1].click()")
+        assert column() == expected
+
+
+def test_heads_stay_in_sight(opened):
+    for width in (1280, 400):
+        opened.resize(width)
+        opened.run("document.documentElement.style.scrollBehavior = 'auto'")
+        opened.run("document.querySelector('#table-main-accuracy tbody tr:last-child').scrollIntoView({block: 'end'})")
+        head, bar = (
+            opened.run(f"document.querySelector({selector!r}).getBoundingClientRect().{side}")
+            for selector, side in (("#table-main-accuracy thead th", "top"), ("nav", "bottom"))
+        )
+        assert head >= bar - 1
+
+
+def test_a_number_opens_its_records_by_keyboard(opened):
+    opened.run(f"document.querySelector({PHIST_ON_MUTAG!r}).focus()")
+    opened.press("Enter", 13)
+    opened.wait_for("document.getElementById('record').open")
+    assert text(opened, "#record-title") == "phist on MUTAG"
+    assert opened.run("document.querySelectorAll('#record-folds button').length") == 10
+    assert "2.13.0" in text(opened, "#record-body")
+    assert opened.run("document.querySelectorAll('#record-body .matrix tbody td').length") == 4
+    assert opened.run("document.querySelectorAll('#record-body polyline').length") == 4
+    opened.run("document.querySelector('#record-folds button').focus()")
+    opened.press("ArrowRight", 39)
+    assert opened.run("[...document.querySelectorAll('#record-folds button')].findIndex(b => b.ariaSelected === 'true')") == 1
+    opened.press("Escape", 27)
+    opened.wait_for("!document.getElementById('record').open")
+
+
+def test_a_mark_in_a_figure_is_reached_and_opened_by_keyboard(opened):
+    opened.run("document.querySelector('#time svg .opens[tabindex=\"0\"]').focus()")
+    first = opened.run("document.activeElement.dataset.label")
+    opened.press("ArrowRight", 39)
+    second = opened.run("document.activeElement.dataset.label")
+    assert first != second
+    opened.press("Enter", 13)
+    opened.wait_for("document.getElementById('record').open")
+    assert text(opened, "#record-title").startswith(second)
+
+
+def test_one_mark_of_a_figure_is_in_the_order_of_the_tab_key(opened):
+    counts = "[...document.querySelectorAll('svg[role=group]')].map(svg => svg.querySelectorAll('.opens[tabindex=\"0\"]').length)"
+    assert set(opened.run(counts)) == {1}
+
+
+def test_hostile_text_is_shown_and_not_run(opened):
+    click(opened, '#folds g[data-label^="</script>"]')
+    assert HOSTILE in text(opened, "#record-body")
+
+
+def test_published_figures_can_be_left_out(opened):
+    click(opened, "#show-printed")
+    assert not is_shown(opened, ".printed")
+
+
+def test_the_page_opens_with_mean_rank_wins_ties_losses_and_a_sentence(opened, study):
+    assert opened.run("document.querySelector('main section').id") == "summary"
+    assert text(opened, "#finding").startswith("phist has mean rank")
+    assert opened.run("document.querySelectorAll('#score div').length") == 4
+    assert opened.run("document.querySelectorAll('#versus .outcomes .won').length") > 0
+
+
+def test_another_method_can_be_compared(opened):
+    choose(opened, "#choose-against", "ldp")
+    assert text(opened, "#finding").startswith("ldp has")
+    labels = opened.run("[...document.querySelectorAll('#table-differences tbody th')].map(head => head.dataset.value)")
+    assert "phist" in labels and "ldp" not in labels
+
+
+def test_the_metric_can_be_switched(opened):
+    choose(opened, "#choose-metric", "log-loss")
+    assert is_shown(opened, "#table-main-log-loss") and not is_shown(opened, "#table-main-accuracy")
+    click(opened, "#table-main-log-loss button[data-label=phist][data-dataset=MUTAG]")
+    assert "%" not in text(opened, "#record-folds")
+
+
+def test_families_and_datasets_can_be_left_out(opened):
+    click(opened, "[data-filter=family][value=kernel]")
+    click(opened, "[data-filter=column][value=MUTAG]")
+    assert not is_shown(opened, "#table-main-accuracy tr[data-family=kernel]")
+    assert not is_shown(opened, "#table-differences tr[data-family=kernel]")
+    assert not is_shown(opened, "#table-main-accuracy td[data-column=MUTAG]")
+    assert not is_shown(opened, "#folds figure[data-column=MUTAG]")
+    assert is_shown(opened, "#folds figure[data-column=ENZYMES]")
+    assert "2 hidden" in text(opened, "#filters summary")
+    click(opened, "#filter-none")
+    assert is_shown(opened, "#table-main-accuracy tr[data-family=kernel]")
+
+
+def test_a_permalink_opens_its_record(opened, tmp_path):
+    opened.run("location.hash = '#ENZYMES/phist/3'")
+    opened.wait_for("document.getElementById('record').open")
+    assert text(opened, "#record-title") == "phist on ENZYMES"
+    assert opened.run("[...document.querySelectorAll('#record-folds button')].findIndex(b => b.ariaSelected === 'true')") == 3
+    click(opened, "#record-folds button:nth-child(5)")
+    assert opened.run("location.hash") == "#ENZYMES/phist/4"
+    click(opened, "#record-close")
+    opened.wait_for("location.hash === ''")
+
+
+def test_a_difference_opens_the_graphs_on_which_two_methods_disagree(opened, study):
+    first, second = (study.need(label, "MUTAG") for label in ("phist", "gcn"))
+    click(opened, "#table-differences button[data-other=gcn][data-dataset=MUTAG]")
+    expected = sum(
+        one != other
+        for mine, theirs in zip(first.records, second.records, strict=True)
+        for one, other in zip(mine.outcome.predicted, theirs.outcome.predicted, strict=True)
+    )
+    assert text(opened, "#record-title") == "phist and gcn on MUTAG"
+    assert opened.run("document.querySelectorAll('#record-body .graphs tbody tr').length") == expected > 0
+    assert opened.run("location.hash") == "#MUTAG/phist/vs/gcn"
+
+
+def test_ranks_open_their_records(opened):
+    click(opened, "#table-ranks-accuracy button[data-label=gcn][data-dataset=ENZYMES]")
+    assert text(opened, "#record-title") == "gcn on ENZYMES"
+    click(opened, "#table-ranks-accuracy button[data-label=gcn][data-dataset='']")
+    assert opened.run("document.querySelectorAll('#record-body .results button').length") == 3
+
+
+def test_a_skipped_cell_opens_its_reason(opened):
+    click(opened, "#table-main-accuracy button[data-label=svm-theta][data-dataset=DD]")
+    assert HOSTILE in text(opened, "#record-body")
+
+
+@pytest.mark.parametrize(("form", "ending", "content"), [("csv", "csv", "phist,phist,MUTAG,"), ("latex", "tex", "\\textbf{")])
+def test_a_table_can_be_saved_as_it_is_shown(opened, tmp_path, form, ending, content):
+    opened.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    click(opened, "[data-filter=family][value=floor]")
+    click(opened, f"[data-download={form}][data-table=table-main-accuracy]")
+    saved = tmp_path / f"main-accuracy.{ending}"
+    opened.wait_for("true" if saved.exists() else "new Promise(done => setTimeout(() => done(true), 300))")
+    assert content in saved.read_text() and "majority" not in saved.read_text()
+
+
+def test_records_say_how_to_repeat_them(study, browser, tmp_path):
+    specs = {record.hash: "experiments/my study.toml" for record in study.records}
+    (tmp_path / "report.html").write_text(make_report(replace(study, specs=specs), "phist"))
+    browser.open(tmp_path / "report.html")
+    click(browser, PHIST_ON_MUTAG)
+    expected = study.need("phist", "MUTAG").records[0].hash
+    assert text(browser, ".command") == f"phist bench repeat 'experiments/my study.toml' {expected}"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_axe_finds_no_violation(opened, scheme, width):
+    opened.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    opened.resize(width)
+    opened.run((files("axe_core_python") / "axe.min.js").read_text() + "; 0")
+    rules = "axe.run({resultTypes: ['violations']}).then(found => found.violations.map(one => one.id + ': ' + one.nodes[0].html))"
+    assert opened.run(rules) == []
+    click(opened, PHIST_ON_MUTAG)
+    assert opened.run(rules) == []
+    click(opened, "#record-close")
+    click(opened, "#table-differences button[data-other=gcn][data-dataset=MUTAG]")
+    assert opened.run(rules) == []
+    opened.send("Emulation.setEmulatedMedia", features=[])

@@ -37,9 +37,21 @@ def test_versions_are_written_once():
     assert len(make_payload(make_study(make_study_records()))["versions"]) == 1
 
 
-def test_the_confusion_counts_every_test_graph():
-    outcome = make_payload(make_study([make_record(right=16)]))["records"]["phist"]["MUTAG"][0]["outcome"]
-    assert outcome == {"classes": ["-1", "1"], "confusion": [[8, 2], [2, 8]]}
+def test_predictions_are_kept_graph_by_graph():
+    payload = make_payload(make_study([make_record(right=16)]))
+    record = payload["records"]["phist"]["MUTAG"][0]
+    test = payload["tests"][record["test"]]
+    assert test["classes"] == ["-1", "1"] and test["positions"] == list(range(20))
+    assert sum(one == other for one, other in zip(test["truth"], record["predicted"], strict=True)) == 16
+
+
+def test_what_methods_were_tested_on_is_written_once():
+    assert len(make_payload(make_study(make_study_records()))["tests"]) == 1
+
+
+def test_every_metric_of_a_record_is_there_as_text():
+    payload = make_payload(make_study([make_record(right=16)]), ["accuracy", "log-loss"])
+    assert payload["records"]["phist"]["MUTAG"][0]["scores"] == {"accuracy": "80.0 %", "log-loss": "0.545"}
 
 
 def test_a_failed_cell_keeps_its_reason():

@@ -82,3 +82,8 @@ def test_a_narrow_screen_gets_columns_below_each_other():
     body = narrow.splitlines()[: -len(TABLES[0].notes + TABLES[0].legend)]
     assert max(map(len, body[1:])) <= 60  # below the title
     assert set(wide.split()) == set(narrow.split())
+
+
+def test_sentences_are_broken_between_words_where_the_screen_ends():
+    table = main_table(make_study(make_study_records()))
+    assert max(map(len, to_text(table, 80).splitlines())) <= 80

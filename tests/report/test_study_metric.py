@@ -8,12 +8,14 @@ from made_records import make_record, make_records, write_records
 
 from phist.errors import ConfigError
 from phist.evaluation.records import Outcome
-from phist.report.differences import compare, difference_table
+from phist.report.comparison import compare
+from phist.report.differences import difference_table
 from phist.report.html import make_report
 from phist.report.payload import make_payload
+from phist.report.plan import named_metric
 from phist.report.ranks import rank_methods
 from phist.report.render import render, to_text
-from phist.report.study import load_study, make_study, named_metric
+from phist.report.study import load_study, make_study
 from phist.report.summary import summary_markdown
 from phist.report.tables import leave_out_unmeasured, main_table
 
@@ -105,9 +107,9 @@ def test_the_report_names_its_metric_and_shows_it_in_every_record():
     study = make_study(RANKED, metric="roc-auc")
     page = make_report(study)
     assert "Test ROC-AUC in percent" in page and "ROC-AUC [%]" in page
-    payload = make_payload(study)
-    assert payload["metric"] == "ROC-AUC"
-    assert payload["records"]["phist"]["MUTAG"][0]["score"] == "100.0 %"
+    payload = make_payload(study, ["roc-auc"])
+    assert (payload["metric"], payload["metrics"]["roc-auc"]["title"]) == ("roc-auc", "ROC-AUC")
+    assert payload["records"]["phist"]["MUTAG"][0]["scores"] == {"roc-auc": "100.0 %"}
 
 
 def test_the_study_file_beside_the_records_names_the_metric(tmp_path):

@@ -27,6 +27,11 @@ def test_what_was_only_published_can_be_left_out():
     assert entry(table, "gcn", "NCI1").published is not None
 
 
+def test_a_study_of_other_datasets_shows_nothing_published():
+    table = main_table(make_study(make_records([16] * 10, dataset="COX2")))
+    assert table.columns == ("COX2",) and [row.label for row in table.rows] == ["phist"]
+
+
 def test_an_incomplete_entry_says_how_many_folds_it_has():
     found = entry(main_table(make_study(make_records([18] * 7))), "phist")
     assert (found.complete, found.folds, found.expected) == (False, 7, 10)

@@ -21,6 +21,12 @@ def test_processor_time_is_told_where_every_record_has_it():
     assert warm_seconds(result, "processor time") == 3.0
 
 
-def test_wall_time_is_told_where_a_record_lacks_the_other():
-    mixed = result_of([*make_records([16] * 9, processor_seconds=1.0), make_record(fold=9)])
-    assert clock_of([result_of(make_records([16] * 10, processor_seconds=1.0)), mixed]) == "wall time"
+def test_wall_time_stands_in_where_a_record_lacks_the_other():
+    mixed = result_of([*make_records([16] * 9, seconds=5.0, processor_seconds=1.0), make_record(fold=9, seconds=7.0)])
+    clock = clock_of([mixed])
+    assert clock == "processor or wall time"
+    assert warm_seconds(mixed, clock) == 1.0 and cold_seconds(mixed, clock) == 7.0
+
+
+def test_wall_time_is_told_where_no_record_has_another():
+    assert clock_of([result_of(make_records([16] * 10, seconds=2.0))]) == "wall time"

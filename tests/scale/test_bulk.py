@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.dataset as dataset
 import pyarrow.parquet as parquet
 import pytest
-from small_models import quick_classifier
 
 from phist import StructuralClassifier, read_graphs
 from phist.errors import ConfigError, GraphInputError, OutputError
@@ -26,13 +25,6 @@ from phist.scale.reading import Limits
 
 GRAPHS = make_trees(100, n_nodes=8, seed=0)
 LIMITS = Limits(part_rows=16, batch_rows=7)
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "trees"
-    quick_classifier(engine="fused").fit(make_trees(40, n_nodes=8, seed=1)).save(folder)
-    return folder
 
 
 @pytest.fixture
@@ -166,6 +158,14 @@ def test_results_of_another_model_are_not_mixed(model, lake, tmp_path):
         run_bulk(Predictions(model), str(lake), tmp_path / "out", limits=LIMITS)
 
 
+def test_results_of_another_engine_are_not_mixed(model, lake, tmp_path):
+    run_bulk(Embeddings(model), str(lake), tmp_path / "out", limits=LIMITS)
+    answers = Embeddings(model)
+    answers.model.engine = "reference"
+    with pytest.raises(OutputError, match="another engine"):
+        run_bulk(answers, str(lake), tmp_path / "out", limits=LIMITS)
+
+
 def test_a_source_that_changed_is_refused(model, lake, tmp_path):
     run_bulk(Embeddings(model), str(lake), tmp_path / "out", limits=LIMITS)
     write_graph_rows(lake / "a.parquet", GRAPHS[:20])
@@ -174,8 +174,19 @@ def test_a_source_that_changed_is_refused(model, lake, tmp_path):
 
 
 def test_a_folder_of_something_else_is_left_alone(model, lake, tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").write_text("mine")
     with pytest.raises(OutputError, match="something else"):
-        run_bulk(Embeddings(model), str(lake), lake, limits=LIMITS)
+        run_bulk(Embeddings(model), str(lake), tmp_path / "thesis", limits=LIMITS)
+    assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
+
+
+def test_answers_are_not_written_where_they_would_be_read_as_graphs(model, lake):
+    for out in (lake, lake / "answers"):
+        with pytest.raises(OutputError, match="which is read; choose a place outside of it"):
+            run_bulk(Embeddings(model), str(lake), out, limits=LIMITS)
+    with pytest.raises(OutputError, match="which is read"):
+        run_bulk(Embeddings(model), str(lake / "*.parquet"), lake, limits=LIMITS)
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "a/b", "2", "1/0"])

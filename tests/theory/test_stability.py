@@ -1,4 +1,4 @@
-"""How predictions move, and what a network listens to."""
+"""How predictions move, and what a network uses."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
 from phist.theory import spectral_sensitivity
 from phist.theory.spectral import PolynomialKernels, laplacian_spectrum
-from phist.theory.spectral_sensitivity import hear_graph, hear_graphs, summarise_bands
+from phist.theory.spectral_sensitivity import measure_graph, measure_graphs, summarise_bands
 from phist.theory.stability import STRENGTHS, flipped_share, mean_variation, measure_shifts
 
 
@@ -83,7 +83,7 @@ def test_at_least_one_draw_is_needed(graphs):
 
 
 def test_bands_part_the_spectrum_and_their_shares_add_up(graphs):
-    bands = summarise_bands(list(hear_graphs(network(), graphs, seed=0)))
+    bands = summarise_bands(list(measure_graphs(network(), graphs, seed=0)))
     assert [bands[0].low, bands[-1].high] == [0, 2]
     assert sum(band.eigenvalues for band in bands) == pytest.approx(1)
     assert sum(band.energy for band in bands) == pytest.approx(1)
@@ -95,8 +95,8 @@ def test_energy_is_that_of_the_first_layers_responses(graphs):
     spectrum = laplacian_spectrum(graphs[0])
     responses = PolynomialKernels.of(model.f_node.convolutions[0])(spectrum.values)  # (channels, eigenvalues)
     matrices = np.einsum("iv,cv,jv->cij", spectrum.vectors, responses, spectrum.vectors)
-    heard = hear_graph(model, graphs[:1], seed=0)
-    assert heard.energy.sum() == pytest.approx(np.square(matrices).sum() / graphs[0].n_nodes)
+    measured = measure_graph(model, graphs[:1], seed=0)
+    assert measured.energy.sum() == pytest.approx(np.square(matrices).sum() / graphs[0].n_nodes)
 
 
 def test_muting_nothing_is_the_network_itself(graphs):
@@ -107,28 +107,28 @@ def test_muting_nothing_is_the_network_itself(graphs):
             model(batch, model.config.sampler.sample_by_size(batch, (0, draw))) for draw in range(spectral_sensitivity.REALIZATIONS)
         ]
     expected = torch.stack(draws).mean(0).softmax(-1).numpy()
-    np.testing.assert_allclose(hear_graph(model, graphs[:1], seed=0).probabilities[-1:], expected, atol=1e-5)
+    np.testing.assert_allclose(measure_graph(model, graphs[:1], seed=0).probabilities[-1:], expected, atol=1e-5)
 
 
 def test_muting_a_band_without_eigenvalues_changes_nothing():
     star = as_graphset([(8, [(0, leaf) for leaf in range(1, 8)])])  # eigenvalues 0, 1 and 2
-    heard = hear_graph(network().eval(), star, seed=0, bands=5)
-    assert (heard.eigenvalues > 0).tolist() == [True, False, True, False, True]
-    np.testing.assert_allclose(heard.probabilities[[1, 3]], heard.probabilities[[5, 5]], atol=1e-5)
-    assert np.abs(heard.probabilities[[0, 2, 4]] - heard.probabilities[5]).max() > 1e-5
+    measured = measure_graph(network().eval(), star, seed=0, bands=5)
+    assert (measured.eigenvalues > 0).tolist() == [True, False, True, False, True]
+    np.testing.assert_allclose(measured.probabilities[[1, 3]], measured.probabilities[[5, 5]], atol=1e-5)
+    assert np.abs(measured.probabilities[[0, 2, 4]] - measured.probabilities[5]).max() > 1e-5
 
 
-def test_listening_leaves_the_network_as_it_was(graphs):
+def test_measuring_leaves_the_network_as_it_was(graphs):
     model = network().eval()
     batch = Batch.from_graphs(graphs)
     roots = model.config.sampler.sample_by_size(batch, (0,))
     before = model(batch, roots)
-    list(hear_graphs(model, graphs, seed=0))
+    list(measure_graphs(model, graphs, seed=0))
     torch.testing.assert_close(model(batch, roots), before)
 
 
 def test_networks_without_polynomials_have_no_energy_but_can_be_muted(graphs):
-    bands = summarise_bands(list(hear_graphs(network(convolution="gin"), graphs[:2], seed=0)))
+    bands = summarise_bands(list(measure_graphs(network(convolution="gin"), graphs[:2], seed=0)))
     assert all(band.energy is None for band in bands)
     assert max(band.moved for band in bands) > 0
 
@@ -136,14 +136,14 @@ def test_networks_without_polynomials_have_no_energy_but_can_be_muted(graphs):
 def test_graphs_too_large_are_passed_over_and_none_left_is_an_error(graphs, monkeypatch):
     monkeypatch.setattr(spectral_sensitivity, "LARGEST", 12)
     mixed = as_graphset([*graphs[:2], (13, [(0, 1)])])
-    assert len(list(hear_graphs(network(), mixed, seed=0))) == 2
+    assert len(list(measure_graphs(network(), mixed, seed=0))) == 2
     with pytest.raises(GraphInputError, match="more than 12 nodes"):
-        list(hear_graphs(network(), mixed[2:], seed=0))
+        list(measure_graphs(network(), mixed[2:], seed=0))
 
 
-def test_directed_graphs_have_nothing_to_listen_to():
+def test_directed_graphs_have_no_spectrum_to_measure():
     with pytest.raises(GraphInputError, match="directed"):
-        list(hear_graphs(network(), as_graphset([(2, [(0, 1)])], directed="keep"), seed=0))
+        list(measure_graphs(network(), as_graphset([(2, [(0, 1)])], directed="keep"), seed=0))
 
 
 def test_nothing_heard_cannot_be_summarised():

@@ -18,7 +18,7 @@ from phist.training import loop
 from phist.training.checkpoint import load_checkpoint
 from phist.training.config import TrainingConfig
 from phist.training.history import Epoch, History
-from phist.training.inference import average_over_roots, embed_nodes
+from phist.training.inference import average_over_roots, embed_nodes, node_moments
 from phist.training.loop import Examples, Trainer, fit_network, weighted_loss
 
 SMALL = NetworkConfig(channels=(4, 6), bins=4, sampler=RootSampler(count=6))
@@ -232,6 +232,15 @@ def test_extreme_edge_weights_give_the_scores_of_their_proportion(weight, engine
         for graphs in (plain, extreme)
     ]
     np.testing.assert_allclose(found[0], found[1], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("realizations", [0, 10**9, 2.5, True])
+def test_more_draws_than_memory_holds_are_refused(realizations):
+    computation = compute(make_network(SMALL, 2, seed=0), make_examples().graphs, "reference")
+    with pytest.raises(ConfigError, match="realizations="):
+        average_over_roots(computation, "scores", realizations=realizations, seed=0)
+    with pytest.raises(ConfigError, match="realizations="):
+        node_moments(computation, realizations=realizations, seed=0)
 
 
 def test_values_that_are_not_finite_name_their_graph():

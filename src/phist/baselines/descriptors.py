@@ -63,7 +63,7 @@ class _Descriptor(ForestMethod):
 
 
 class LocalDegreeProfile(_Descriptor):
-    """Histograms of nodes' degrees and of the extremes, means and deviations of their neighbours' degrees."""
+    """Histograms of nodes' degrees and of the extremes, means and standard deviations of their neighbours' degrees."""
 
     name = "ldp"
 

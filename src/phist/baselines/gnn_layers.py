@@ -105,7 +105,7 @@ class Set2SetReadout(nn.Module):
 
 
 class _Standardised(torch.autograd.Function):
-    """Rows less their mean and over their deviation, each counted by its weight; and that mean and variance."""
+    """Rows less their mean and over their standard deviation, each counted by its weight; and that mean and variance."""
 
     @staticmethod
     def forward(ctx, x, weights, eps):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN205

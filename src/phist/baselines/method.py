@@ -16,7 +16,19 @@ HIDDEN = -1  # in place of a label that a method must not see
 
 @dataclass(frozen=True)
 class Task:
-    """One fold of one dataset as a method sees it: all graphs, and the labels of the training and validation graphs only."""
+    """One fold of one dataset as a method sees it: all graphs, and the labels of the training and validation graphs only.
+
+    Args:
+        dataset: its name.
+        graphs: all graphs, without labels.
+        labels: numbers of classes, `HIDDEN` for every graph that is in neither part, (graphs).
+        n_classes: how many classes there are.
+        training: positions of the training graphs.
+        validation: positions of the graphs by which hyper-parameters and epochs are chosen.
+        seed: of whatever the method draws.
+        cache: a folder for what depends on the graphs alone, such as Gram matrices, and for what a kill must not undo.
+        threads: cores that the method may use.
+    """
 
     dataset: str
     graphs: GraphSet  # without labels
@@ -38,7 +50,16 @@ class Task:
 
 @dataclass
 class Account:
-    """What a record keeps of a fit besides its predictions."""
+    """What a record keeps of a fit besides its predictions.
+
+    Args:
+        chosen: hyper-parameters and epoch that validation picked.
+        tried: every configuration tried, with its validation figures.
+        history: epoch by epoch, where there are epochs.
+        training_accuracy: at the chosen configuration and epoch.
+        validation_accuracy: likewise.
+        notes: anything a reader of the figure must know.
+    """
 
     chosen: dict[str, Any] = field(default_factory=dict)  # hyper-parameters and epoch that validation picked
     tried: list[dict[str, Any]] = field(default_factory=list)  # every configuration tried, with its validation figures
@@ -72,12 +93,24 @@ class Method(ABC):
         """Why this method is not run on ``dataset``, or ``None`` if it is."""
         return None
 
+    def skip_size(self, n_graphs: int) -> str | None:
+        """Why this method is not run on so many graphs, or ``None`` if it is.
+
+        Args:
+            n_graphs: how many graphs the dataset has.
+        """
+        return None
+
     def prepare(self) -> None:  # noqa: B027  # most have nothing to prepare
         """Do what a machine has to do only once, such as compiling: no record's time counts it."""
 
     @abstractmethod
     def fit(self, task: Task) -> Self:
-        """Learn from the training part, choose by the validation part, and fill ``account``."""
+        """Learn from the training part, choose by the validation part, and fill ``account``.
+
+        Args:
+            task: the fold to learn from.
+        """
 
     @abstractmethod
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:

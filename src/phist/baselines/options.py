@@ -15,7 +15,7 @@ def read_options(kind: type[Options], method: str, given: dict[str, Any]) -> Opt
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise ConfigError(f"{method} has no option {unknown[0]!r}; choose from {', '.join(map(repr, known))}")
-    return kind(**{name: _settled(value, known[name].default) for name, value in given.items()})
+    return kind(**{name: _normalised(value, known[name].default) for name, value in given.items()})
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def check_above_zero(**values: Any) -> None:
             finite_number(name, entry, least=0, above=True)
 
 
-def _settled(value: Any, default: Any) -> Any:
+def _normalised(value: Any, default: Any) -> Any:
     if not isinstance(default, tuple):
         return value
     return tuple(value) if isinstance(value, list | tuple) else (value,)

@@ -20,6 +20,7 @@ from phist.cli.fit import fit
 from phist.cli.help import HelpfulCommand, HelpfulGroup
 from phist.cli.info import info
 from phist.cli.predict import predict
+from phist.cli.serve import serve
 from phist.cli.streams import prepare_streams
 from phist.cli.text import printable
 from phist.cli.theory import theory_app
@@ -57,7 +58,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Begin": (demo, datasets, check, info),
-    "Models": (fit, validate, evaluate, predict, explain, embed),
+    "Models": (fit, validate, evaluate, predict, explain, embed, serve),
 }
 for panel, verbs in PANELS.items():
     for verb in verbs:
@@ -79,7 +80,7 @@ def _phist(
     """Tell graphs apart from their structure alone.
 
     Examples:
-      phist demo                           train on MUTAG, about a minute
+      phist demo                           fit, test and draw, about a minute
       phist check mine.jsonl               what is trivial, what is out of reach
       phist fit mine.jsonl --out mymodel   train on graphs of your own
       phist predict mymodel new.jsonl      classify others

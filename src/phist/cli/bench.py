@@ -4,7 +4,9 @@ import typer
 
 from phist.cli.bench_costs import costs
 from phist.cli.bench_diff import diff
+from phist.cli.bench_growth import growth
 from phist.cli.bench_methods import methods
+from phist.cli.bench_repeat import repeat
 from phist.cli.bench_report import report
 from phist.cli.bench_run import run
 from phist.cli.bench_status import status
@@ -13,5 +15,5 @@ from phist.cli.help import HelpfulCommand
 from phist.cli.verbosity import with_verbosity
 
 bench_app = typer.Typer(no_args_is_help=True, help="Studies: many methods on many datasets, fairly compared and fully recorded.")
-for verb in (run, status, table, costs, report, diff, methods):
+for verb in (run, status, table, costs, growth, report, diff, repeat, methods):
     bench_app.command(cls=HelpfulCommand)(with_verbosity(verb))

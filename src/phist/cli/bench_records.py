@@ -59,6 +59,11 @@ def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: 
     return study
 
 
+def record_files(folders: list[Path] | None) -> list[Path]:
+    """The files of records in some folders, which no output may replace."""
+    return [path for folder in folders or [DEFAULT_FOLDER] for path in sorted(folder.glob("*/*.jsonl"))]
+
+
 def check_folder(folder: Path) -> None:
     """Raise a `GraphInputError` unless there is such a folder."""
     if folder.is_file():

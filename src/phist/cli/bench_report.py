@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study, record_files
 from phist.cli.output import is_standard_output, write_text
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console
@@ -34,11 +34,10 @@ def report(
 
     from phist.report.diagram import diagram_html
     from phist.report.html import make_report
-    from phist.report.ranks import rank_methods
 
-    check_file_place(out)
+    check_file_place(out, *record_files(folders))
     study = read_study(folders, protocol, no_duplicates, metric)
     with waiting("drawing"):
-        page = make_report(study, against if against in study.labels else None, diagram_html(rank_methods(study)))
+        page = make_report(study, against, diagram_html)
     write_text(out, page)
     console(to_program=is_standard_output(out)).print(f"{out}: {len(study.records):,} records, {len(page.encode()) / 1e6:.1f} MB")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from phist.cli.bench_options import NoDuplicates, OnlyDataset, OnlyMethod, Out, Study, read_study, records_folder
 from phist.cli.bench_records import check_folder
 from phist.cli.options import Json
-from phist.cli.screen import console, print_json
+from phist.cli.screen import WIDTH, console, print_json
 from phist.progress import waiting
 
 if TYPE_CHECKING:
@@ -48,14 +48,15 @@ def status(
 
 
 def _show_table(screen: "Console", found: "StudyStatus") -> None:
-    from rich.table import Table
+    """A row for each method; datasets that the screen has no room for follow below, with the methods named again."""
+    from phist.report.render import stacked
 
     labels = list(dict.fromkeys(label for label, _ in found.counts))
     datasets = list(dict.fromkeys(dataset for _, dataset in found.counts))
-    table = Table("method", *datasets, box=None, pad_edge=False)
-    for label in labels:
-        table.add_row(label, *(_describe(found.counts.get((label, dataset))) for dataset in datasets))
-    screen.print(table, soft_wrap=False)
+    lines = [["method", *datasets]]
+    lines += [[label, *(_describe(found.counts.get((label, dataset))) for dataset in datasets)] for label in labels]
+    for line in stacked(lines, max(WIDTH, screen.width)):
+        screen.print(line)
 
 
 def _describe(counts: "Counter[str] | None") -> str:

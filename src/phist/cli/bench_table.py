@@ -7,7 +7,7 @@ import typer
 
 from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
 from phist.cli.output import write_text
-from phist.cli.screen import console, print_json
+from phist.cli.screen import WIDTH, console, print_json
 from phist.cli.text import printable
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 TABLE_NAMES = "main|generalisation|differences|ranks|estimates"
 DEFAULT = ("main", "generalisation")
-WIDTH = 80  # columns of text, which every terminal has
 
 Tables = Annotated[
     list[str] | None,

@@ -82,6 +82,8 @@ def run_stream(
     limits, part = Limits(part_rows, batch_rows), ShardOf.parse(shard)
     summary = run_bulk(answers, data, out, reading=how, shard=part, on_error=on_error, limits=limits)  # type: ignore[arg-type]
     _tell(out, summary)
+    for notice in answers.notices():
+        console(to_program=True).print(f"note: {notice}")
 
 
 def refuse_in_streams(**given: object) -> None:

@@ -35,9 +35,9 @@ from phist.cli.options import (
 )
 from phist.cli.output import is_standard_output, output_path
 from phist.cli.output_checks import check_file_place, model_files
-from phist.cli.screen import console
+from phist.cli.screen import console, print_json
 from phist.cli.text import csv_cell
-from phist.errors import OutputError, check_choice
+from phist.errors import ConfigError, OutputError, check_choice
 from phist.progress import waiting
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ Format = Annotated[
     str | None,
     typer.Option("--format", metavar="|".join(FORMATS), help="As the file's name ends, unless given; CSV on standard output."),
 ]
+Summary = Annotated[bool, typer.Option("--json", help="Say what was written as JSON on standard output.")]
 Nodes = Annotated[bool, typer.Option("--nodes", help="An embedding of every node, instead of one of each graph.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
 
@@ -59,6 +60,7 @@ def embed(
     data: Data,
     out: Out,
     form: Format = None,
+    as_json: Summary = False,
     nodes: Nodes = False,
     exact: Exact = False,
     engine: OtherEngine = None,
@@ -91,13 +93,15 @@ def embed(
     """
     loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
     if is_bulk(data, stream, shard):
-        refuse_in_streams(nodes=nodes, node_table=node_table, format=form)
+        refuse_in_streams(nodes=nodes, node_table=node_table, format=form, json=as_json)
         run_stream(
             "embed", model, data, out, exact=exact, engine=engine, threads=threads, reading={"directed": directed, **loose},
             shard=shard, on_error=on_error, part_rows=part_rows, batch_rows=batch_rows,
         )  # fmt: skip
         return
     form = _format_of(out, form)
+    if as_json and is_standard_output(out):
+        raise ConfigError("--json and --out - both write to standard output; give the name of a file")
     check_file_place(out, data, node_table, *model_files(model))
 
     with waiting("loading PyTorch and the model"):
@@ -115,9 +119,10 @@ def embed(
     embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)
     _write(out, form, graphs, embeddings, nodes)
     rows, width = embeddings.shape
-    console(to_program=is_standard_output(out)).print(
-        f"Wrote {out}: {rows:,} {'nodes' if nodes else 'graphs'}, {width:,} numbers each"
-    )
+    what = "nodes" if nodes else "graphs"
+    if as_json:
+        print_json({"out": str(out), "format": form, "rows": rows, "columns": width, "each": what})
+    console(to_program=as_json or is_standard_output(out)).print(f"Wrote {out}: {rows:,} {what}, {width:,} numbers each")
 
 
 def _format_of(out: Path, given: str | None) -> str:

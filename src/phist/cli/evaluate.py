@@ -9,9 +9,12 @@ import typer
 from phist.cli.options import (
     Data,
     Directed,
+    Empty,
     Json,
     Labels,
+    MaxBytes,
     Model,
+    NodeTable,
     OtherEngine,
     SelfLoops,
     Threads,
@@ -52,6 +55,9 @@ def evaluate(
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """How good a saved model is on labelled graphs: all metrics, and which classes it takes for which.
 
@@ -65,7 +71,7 @@ def evaluate(
       phist evaluate mine-model test.jsonl --out graphs.csv --json
     """
     if out is not None:
-        check_file_place(out, data, labels, *model_files(model))
+        check_file_place(out, data, labels, node_table, *model_files(model))
 
     with waiting("loading PyTorch and the model"):
         from phist.estimators.fitted import FittedClassifier
@@ -77,8 +83,9 @@ def evaluate(
     if exact:
         classifier.inference = "exact"
     use_engine(classifier, engine)
-    direction = direction_of(classifier, directed)
-    graphs = load_graphs(data, labels, directed=direction, self_loops=self_loops, weights=weights)  # type: ignore[arg-type]
+    reading: dict[str, Any] = {"directed": direction_of(classifier, directed), "self_loops": self_loops, "weights": weights}
+    reading |= {"empty": empty, "nodes": node_table, "max_bytes": max_bytes}
+    graphs = load_graphs(data, labels, **reading)
     classes, targets = _targets(graphs, classifier.classes_.tolist(), data)
     probabilities = _widened(classifier.predict_proba(graphs), len(classes))
 

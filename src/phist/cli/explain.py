@@ -1,7 +1,7 @@
 """phist explain"""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,13 +39,16 @@ Graphs = Annotated[
     list[str] | None, typer.Option("--graph", help="The id of a graph to explain; may be repeated. All graphs unless given.")
 ]
 Target = Annotated[str | None, typer.Option(help="The class to explain; that which is predicted unless given.")]
-Out = Annotated[Path | None, typer.Option(help="A file to write instead of standard output, which is also -.")]
+Out = Annotated[
+    Path | None, typer.Option(help="A file to write instead of standard output, which is also -; a name in .html makes a page.")
+]
 MaxDeletions = Annotated[
     int | None,
     typer.Option(
         min=0, help="The most edges, and nodes, to delete of a graph; all of a small one unless given.", show_default=False
     ),
 ]
+PAGES = (".html", ".htm")
 Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
 
 
@@ -74,12 +77,18 @@ def explain(
     strongest edges by what becomes of the probability without them, and the
     strongest channels of the networks. With --json everything: shares, votes,
     deletion effects of all nodes and edges, draws, bins (docs/explain.md).
+    With --out NAME.html a page to open in a browser: a map of all graphs, each
+    graph with what its nodes and edges do, and why; edges can be edited there.
 
     Examples:
       phist explain mine-model new.jsonl --graph g7
       phist explain mine-model new.jsonl --target mutagenic --json --out why.json
+      phist explain mine-model new.jsonl --out why.html
     """
     check_file_place(out, data, labels, node_table, *model_files(model))
+    as_page = out is not None and out.suffix.lower() in PAGES
+    if as_page and as_json:
+        raise ConfigError(f"--json and --out {shown(str(out))} exclude each other; leave out one, or end the name in .json")
 
     import warnings
 
@@ -94,25 +103,31 @@ def explain(
     use_engine(classifier, engine)
     reading: dict[str, Any] = {"directed": direction_of(classifier, directed), "self_loops": self_loops, "weights": weights}
     reading |= {"empty": empty, "nodes": node_table, "max_bytes": max_bytes}
-    graphs = _chosen(load_graphs(data, labels, **reading), graph)
+    graphs = load_graphs(data, labels, **reading)
+    positions = _positions(graphs, graph)
+    explained = _class(classifier, target)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = classifier.explain(graphs, _class(classifier, target), max_deletions=max_deletions)
-    write: Callable[[Sequence[Explanation]], str] = _as_json if as_json else _as_text
-    write_text(out, write(found))
+        if as_page:
+            text = _as_page(classifier, graphs, positions, explained, Path(data).name, max_deletions)
+        else:
+            chosen = graphs[positions] if graph else graphs
+            found = classifier.explain(chosen, explained, max_deletions=max_deletions)
+            text = _as_json(found) if as_json else _as_text(found)
+    write_text(out, text)
     for notice in dict.fromkeys(str(one.message) for one in said if issubclass(one.category, InputNotice)):
         console(to_program=True).print(f"note: {notice}")
 
 
-def _chosen(graphs: "GraphSet", wanted: list[str] | None) -> "GraphSet":
-    """The graphs with these ids, in the order of the data."""
+def _positions(graphs: "GraphSet", wanted: list[str] | None) -> list[int]:
+    """Of the graphs with these ids, in the order of the data."""
     if not wanted:
-        return graphs
+        return []
     ids = [str(identity) for identity in graphs.ids.tolist()]
     unknown = [identity for identity in wanted if identity not in ids]
     if unknown:
         raise GraphInputError(f"no graph has the id {shown(unknown[0])}; the data have {shown(ids, 120)}")
-    return graphs[[position for position, identity in enumerate(ids) if identity in wanted]]
+    return [position for position, identity in enumerate(ids) if identity in wanted]
 
 
 def _class(classifier: "FittedClassifier", target: str | None) -> Any:
@@ -123,6 +138,14 @@ def _class(classifier: "FittedClassifier", target: str | None) -> Any:
     if target not in written:
         raise ConfigError(f"--target {shown(target)} is no class of this model; its classes are {shown(list(written), 120)}")
     return written[target]
+
+
+def _as_page(
+    classifier: "FittedClassifier", graphs: "GraphSet", wanted: list[int], target: Any, name: str, max_deletions: int | None
+) -> str:
+    from phist.explain.page.html import make_page
+
+    return make_page(classifier, graphs, wanted=wanted, target=target, name=name, max_deletions=max_deletions)
 
 
 def _as_text(found: "Sequence[Explanation]") -> str:

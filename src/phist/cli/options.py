@@ -122,7 +122,11 @@ def load_labelled(data: str, labels: Path | None, **reading: Any) -> "GraphSet":
     with waiting("loading NumPy and SciPy"):
         from phist.graphs.datasets import load_graphs
 
-    graphs = load_graphs(data, labels, **reading)
+    return check_labelled(load_graphs(data, labels, **reading), data)
+
+
+def check_labelled(graphs: "GraphSet", data: str) -> "GraphSet":
+    """The same graphs, or an error where they have no labels, or one."""
     if graphs.labels is None:
         raise GraphInputError(
             f"the graphs of {data} have no labels; give them with --labels FILE, a table (graph, label) as CSV, TSV or Parquet"

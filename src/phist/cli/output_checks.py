@@ -16,7 +16,7 @@ def check_file_place(path: Path | None, *inputs: str | Path | None) -> None:
     """Raise an `OutputError` unless a file can be written at ``path``: ``None`` and ``-`` are standard output.
 
     Args:
-        inputs: what is read, which the output must not replace.
+        inputs: what is read, which the output must not replace; nothing is written into a folder of them either.
     """
     if path is None or str(path) == STANDARD_OUTPUT:
         check_standard_output()
@@ -26,10 +26,22 @@ def check_file_place(path: Path | None, *inputs: str | Path | None) -> None:
     for source in inputs:
         if source is not None and _same(path, Path(source)):
             raise OutputError(f"cannot write {path}: it is what is read; choose another name")
+        if source is not None:
+            check_outside(path, source)
     if not is_stream(path):
         _check_parent(path, resolve(path).parent)
     elif not os.access(path, os.W_OK):
         raise OutputError(f"cannot write {path}: it is write-protected; choose a place you may write to")
+
+
+def check_outside(path: Path, source: str | Path) -> None:
+    """Raise an `OutputError` if ``path`` is in the folder ``source``, which is read and would hold something else then."""
+    try:
+        within = Path(source).expanduser().is_dir() and resolve(path).is_relative_to(resolve(Path(source).expanduser()))
+    except (OSError, RuntimeError, ValueError):  # a name that no folder has: whoever reads it says so
+        return
+    if within:
+        raise OutputError(f"cannot write {path}: it is in {source}, which is read; choose a place outside of it")
 
 
 def model_files(model: Path) -> list[Path]:

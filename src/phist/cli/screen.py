@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from phist.graphs.checkup import Checkup, Floors
 
 
+WIDTH = 80  # columns of text, which every terminal has
+
+
 def console(to_program: bool = False) -> "Console":
     """Where people read: standard error when a program reads standard output, which ``--quiet`` silences."""
     return _console(to_program, to_program and is_quiet())

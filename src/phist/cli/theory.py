@@ -27,7 +27,7 @@ WithPacking = Annotated[bool, typer.Option("--packing", help="Make the packing t
 
 
 def capacity(dim: Dim = 3, bins: Bins = 4, as_json: Json = False) -> None:
-    """How many multisets a projective histogram tells apart, whoever chooses them (theorem 2.3, corrected).
+    """How many multisets a projective histogram tells apart, however they are chosen (theorem 2.3, corrected).
 
     Examples:
       phist theory capacity --dim 3 --bins 4

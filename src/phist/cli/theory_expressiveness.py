@@ -52,7 +52,7 @@ def expressiveness(
     """
     for place in (out, update):
         if place is not None:
-            check_file_place(place)
+            check_file_place(place, pairs)
     use_threads(1)
     record = _compute(_suite(pairs, category), tuple(order or ()), draws, seed, out)
     if update is not None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phist.cli.options import use_threads
+from phist.cli.options import Json, use_threads
 from phist.cli.output_checks import check_file_place, check_folder_place
-from phist.cli.screen import console
+from phist.cli.screen import console, print_json
 
 if TYPE_CHECKING:
     from phist.theory.scaling import Curve
@@ -23,7 +23,7 @@ Measured = Annotated[
 ]
 
 
-def figures(out: Out, only: Only = None, complexity: Measured = None) -> None:
+def figures(out: Out, only: Only = None, complexity: Measured = None, as_json: Json = False) -> None:
     """Draw the figures of the theory, each as PNG and SVG.
 
     The projective histogram before and after a rotation, the matrix A with the star, the toy example of robustness, the
@@ -53,9 +53,12 @@ def figures(out: Out, only: Only = None, complexity: Measured = None) -> None:
     use_threads(1)
     curves = _curves(complexity) if COMPLEXITY in names else []
     out.mkdir(parents=True, exist_ok=True)
+    written = {}
     for name in names:
-        written = save_figure(plot_theory(name, curves), out / name)
-        console().print(f"{name}: {', '.join(map(str, written))}")
+        written[name] = [str(path) for path in save_figure(plot_theory(name, curves), out / name)]
+        console(as_json).print(f"{name}: {', '.join(written[name])}")
+    if as_json:
+        print_json(written)
 
 
 def _curves(path: Path | None) -> "list[Curve]":

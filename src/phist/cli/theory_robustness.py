@@ -47,7 +47,7 @@ def robustness(
     node_table: NodeTable = None,
     max_bytes: MaxBytes = None,
 ) -> None:
-    """Which parts of the spectrum a classifier listens to, and how far its predictions move when graphs are slightly wrong.
+    """Which parts of the spectrum a classifier uses, and how far its predictions move when graphs are slightly wrong.
 
     Bands are intervals of the normalised Laplacian's spectrum. Energy is the share of the first layer's response to an
     impulse; muted is what becomes of the predictions when a band is taken out of the impulses. Errors are edges dropped,
@@ -70,13 +70,13 @@ def robustness(
     reading |= {"nodes": node_table, "max_bytes": max_bytes}
     graphs = load_graphs(data, labels, **reading)
     chosen = _choose(graphs, samples, seed)
-    bands, heard = _listen(classifier, chosen, seed)
+    bands, measured = _measure_bands(classifier, chosen, seed)
     shifts = _shake(classifier, chosen, seed, draws)
 
     if as_json:
-        print_json(_content(chosen, heard, bands, shifts, seed))
+        print_json(_content(chosen, measured, bands, shifts, seed))
     else:
-        _show(console(), data, chosen, heard, bands, shifts)
+        _show(console(), data, chosen, measured, bands, shifts)
     if picture is not None:
         from phist.drawing.robustness import plot_robustness
         from phist.drawing.style import save_figure
@@ -106,15 +106,15 @@ def _choose(graphs: "GraphSet", samples: int, seed: int) -> "GraphSet":
     return graphs[np.sort(np.random.default_rng(seed).choice(len(graphs), samples, replace=False))]
 
 
-def _listen(classifier: "FittedClassifier", graphs: "GraphSet", seed: int) -> tuple[list["Band"], int]:
-    """The bands, and the number of graphs they were heard in; none where no graph has a spectrum to listen to."""
-    from phist.theory.spectral_sensitivity import LARGEST, hear_graphs, summarise_bands
+def _measure_bands(classifier: "FittedClassifier", graphs: "GraphSet", seed: int) -> tuple[list["Band"], int]:
+    """The bands, and the number of graphs they were measured on; none where no graph has a spectrum."""
+    from phist.theory.spectral_sensitivity import LARGEST, measure_graphs, summarise_bands
 
-    audible = 0 if graphs.directed else int((graphs.node_counts() <= LARGEST).sum())
-    if audible == 0:
+    n_measured = 0 if graphs.directed else int((graphs.node_counts() <= LARGEST).sum())
+    if n_measured == 0:
         return [], 0
-    heard = list(with_bar(hear_graphs(classifier.network_, graphs, seed=seed), audible, "listening"))
-    return summarise_bands(heard), audible
+    measured = list(with_bar(measure_graphs(classifier.network_, graphs, seed=seed), n_measured, "measuring"))
+    return summarise_bands(measured), n_measured
 
 
 def _shake(classifier: "FittedClassifier", graphs: "GraphSet", seed: int, draws: int) -> list["Shift"]:
@@ -143,10 +143,10 @@ def with_bar(results: Iterable[Result], total: int, name: str) -> Iterator[Resul
     yield from track(results, name, total=total, console=screen, transient=True, disable=not sys.stderr.isatty())
 
 
-def _content(graphs: "GraphSet", heard: int, bands: list["Band"], shifts: list["Shift"], seed: int) -> dict[str, Any]:
+def _content(graphs: "GraphSet", measured: int, bands: list["Band"], shifts: list["Shift"], seed: int) -> dict[str, Any]:
     return {
         "graphs": len(graphs),
-        "graphs_heard": heard,
+        "graphs_measured": measured,
         "seed": seed,
         "bands": [_rounded(asdict(band)) for band in bands],
         "shifts": [_rounded(asdict(shift)) for shift in shifts],
@@ -157,12 +157,14 @@ def _rounded(values: dict[str, Any]) -> dict[str, Any]:
     return {name: round(value, 6) if isinstance(value, float) else value for name, value in values.items()}
 
 
-def _show(screen: "Console", data: str, graphs: "GraphSet", heard: int, bands: list["Band"], shifts: list["Shift"]) -> None:
+def _show(screen: "Console", data: str, graphs: "GraphSet", measured: int, bands: list["Band"], shifts: list["Shift"]) -> None:
     before = shifts[0].accuracy
     known = "" if before is None else f", accuracy {100 * before:.1f} % as they are"
     screen.print(f"{data}: {len(graphs):,} graphs{known}; all figures in percent\n", style="bold")
     if bands:
-        screen.print("Bands of the spectrum" + ("" if heard == len(graphs) else f" ({heard:,} graphs; the others are too large)"))
+        screen.print(
+            "Bands of the spectrum" + ("" if measured == len(graphs) else f" ({measured:,} graphs; the others are too large)")
+        )
         screen.print(_band_table(bands))
     else:
         screen.print("Bands of the spectrum: none, the graphs are directed or too large for their spectra\n")

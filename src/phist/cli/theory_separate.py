@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import Json, Seed
+from phist.cli.options import Directed, Empty, Json, MaxBytes, NodeTable, Seed, SelfLoops, Weights, direction_of
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
 
 if TYPE_CHECKING:
+    from phist.estimators.fitted.model import FittedModel
     from phist.graphs.graphset import GraphSet
     from phist.theory.comparison import View
     from phist.theory.multiset import Multiset
@@ -45,6 +46,12 @@ def separate(
     model: Model = None,
     seed: Seed = 0,
     as_json: Json = False,
+    directed: Directed = None,
+    self_loops: SelfLoops = None,
+    weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Which aggregation tells two multisets, or two graphs, apart: mean, max, sum, histogram; with witness or reason.
 
@@ -65,8 +72,14 @@ def separate(
     if kinds == {True}:
         views = _vector_views(first, second)
     else:
-        pair = _pair(first, index, second, index if other_index is None else other_index)
-        views = _graph_views(pair, model, seed)
+        from phist.theory.graph_views import color_view, network_views
+
+        fitted = None if model is None else _fitted(model)
+        kept = directed if fitted is None else direction_of(fitted, directed)
+        reading: dict[str, Any] = {"directed": kept, "self_loops": self_loops, "weights": weights, "empty": empty}
+        reading |= {"nodes": node_table, "max_bytes": max_bytes}
+        pair = _pair(first, index, second, index if other_index is None else other_index, reading)
+        views = [color_view(pair), *network_views(pair, None if fitted is None else fitted.network_, seed)]
     report = {
         "first": first,
         "second": second,
@@ -97,28 +110,23 @@ def _vector_views(first: str, second: str) -> "list[View]":
     return [View("vectors", *sides, "equal multisets: no aggregation function tells them apart")]
 
 
-def _pair(first: str, index: int, second: str, other_index: int) -> "GraphSet":
+def _pair(first: str, index: int, second: str, other_index: int, reading: dict[str, Any]) -> "GraphSet":
     from phist.graphs.datasets import load_graphs
     from phist.graphs.graphset import GraphSet
 
     chosen = []
     for side, number in ((first, index), (second, other_index)):
-        graphs = load_graphs(side)
+        graphs = load_graphs(side, **reading)
         if number >= len(graphs):
             raise GraphInputError(f"graph {number} of {side} was asked for, which has {len(graphs)}; count from 0")
         chosen.append(graphs[[number]].with_labels(None))
     return GraphSet.concatenate(chosen)
 
 
-def _graph_views(pair: "GraphSet", model: Path | None, seed: int) -> "list[View]":
-    from phist.theory.graph_views import color_view, network_views
+def _fitted(model: Path) -> "FittedModel":
+    from phist.estimators.fitted import load_fitted
 
-    network = None
-    if model is not None:
-        from phist.estimators.fitted import load_fitted
-
-        network = load_fitted(model).network_
-    return [color_view(pair), *network_views(pair, network, seed)]
+    return load_fitted(model)
 
 
 def _judge(view: "View", dim: int, bins: int, delta: float, p: float, seed: int) -> dict[str, Any]:

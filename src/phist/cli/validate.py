@@ -1,12 +1,26 @@
 """phist validate"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from phist.cli.fit import Budget, Effort, Engine, Epochs, Heads, Members, Preset, names
-from phist.cli.options import Data, Directed, Json, Labels, Seed, SelfLoops, Threads, Weights, load_labelled, use_threads
+from phist.cli.options import (
+    Data,
+    Directed,
+    Empty,
+    Json,
+    Labels,
+    MaxBytes,
+    NodeTable,
+    Seed,
+    SelfLoops,
+    Threads,
+    Weights,
+    load_labelled,
+    use_threads,
+)
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, notes, print_json
 from phist.progress import waiting
@@ -36,6 +50,9 @@ def validate(
     directed: Directed = None,
     self_loops: SelfLoops = None,
     weights: Weights = "use",
+    empty: Empty = "error",
+    node_table: NodeTable = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Cross-validate: how good would a model of these graphs be on others?
 
@@ -47,8 +64,10 @@ def validate(
       phist validate mine.jsonl --folds 5 --records mine-validation.jsonl
     """
     if records is not None:
-        check_file_place(records, data, labels)
-    graphs = load_labelled(data, labels, directed=directed, self_loops=self_loops, weights=weights)
+        check_file_place(records, data, labels, node_table)
+    reading: dict[str, Any] = {"directed": directed, "self_loops": self_loops, "weights": weights, "empty": empty}
+    reading |= {"nodes": node_table, "max_bytes": max_bytes}
+    graphs = load_labelled(data, labels, **reading)
 
     with waiting("loading PyTorch and scikit-learn"):
         from phist.estimators import StructuralClassifier

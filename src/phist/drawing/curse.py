@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phist.drawing.style import COLORS, FAINT, INK, MARKERS, finish_axes, new_figure
+from phist.drawing.style import COLORS, FAINT, INK, finish_axes, new_figure
 from phist.theory.bounds import outputs_lower_bound
 from phist.theory.geometry import Box
 
@@ -19,7 +19,7 @@ HIGHEST = 54  # decimal orders that are shown
 
 def plot_curse() -> "Figure":
     """The outputs a counting function needs on [-1, 1]^d, and beside them the few of a projective histogram."""
-    figure = new_figure(8.6, 3.9)
+    figure = new_figure(8.6, 4.3)
     left, right = figure.subplots(1, 2)
     _draw_against_dimension(left)
     _draw_against_precision(right)
@@ -27,7 +27,8 @@ def plot_curse() -> "Figure":
         axes.set_ylim(0, HIGHEST)
         axes.set_yticks(range(0, HIGHEST + 1, 9), ["1", *(f"$10^{{{power}}}$" for power in range(9, HIGHEST + 1, 9))])
         axes.axhline(6, color=FAINT, linewidth=0.9, linestyle=":", zorder=0)
-    left.text(32.3, 6.5, "a million outputs", fontsize=8.5, color=FAINT, ha="right")
+    right.text(0.0058, 6.5, "a million", fontsize=9, color=FAINT, ha="right")
+    figure.suptitle("Outputs that tell all multisets in [-1, 1]$^d$ apart which differ by more than δ", fontsize=12, color=INK)
     return figure
 
 
@@ -42,29 +43,32 @@ def histogram_log10_outputs(dimension: int, precision: float) -> float:
 
 
 def _draw_against_dimension(axes: "Axes") -> None:
+    """Solid lines, each named at its end, and one band for the histograms of all these precisions."""
     dimensions = np.arange(1, 33)
     for number, precision in enumerate(PRECISIONS):
         heights = [log10_outputs(int(dimension), precision) for dimension in dimensions]
-        few = [histogram_log10_outputs(int(dimension), precision) for dimension in dimensions]
-        axes.plot(dimensions, heights, color=COLORS[number], linewidth=2, label=f"δ = {precision:g}")
-        axes.plot(dimensions, few, color=COLORS[number], linewidth=1.3, linestyle="--")
-    axes.text(32.3, 3.6, "projective histogram", fontsize=9, color=INK, ha="right")
-    axes.set_xlim(0, 32.5)
+        axes.plot(dimensions, heights, color=COLORS[number], linewidth=2)
+        axes.text(32.5, heights[-1], f"δ = {precision:g}", fontsize=9.5, color=COLORS[number], va="center")
+    least, most = ([histogram_log10_outputs(int(d), of(PRECISIONS)) for d in dimensions] for of in (max, min))
+    axes.fill_between(dimensions, least, most, color=INK, alpha=0.75, linewidth=1)
+    axes.text(32, 3.6, "projective histogram, any of these δ", fontsize=9.5, color=INK, ha="right")
+    axes.text(10, 30, "any function\nthat counts", fontsize=9.5, color=INK, ha="center")
+    axes.set_xlim(0, 39)
+    axes.set_xticks(range(0, 33, 8))
     finish_axes(axes, "dimension d", "outputs")
-    axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="upper left", bbox_to_anchor=(0.0, 1.02))
-    axes.set_title("the more entries, the worse", fontsize=12, color=INK)
 
 
 def _draw_against_precision(axes: "Axes") -> None:
     precisions = np.geomspace(0.01, 0.5, 401)  # fine enough for the steps of ⌈2/δ⌉
     for number, dimension in enumerate(DIMENSIONS):
         heights = [log10_outputs(dimension, float(precision)) for precision in precisions]
-        axes.plot(precisions, heights, color=COLORS[number], linewidth=2, label=f"d = {dimension}")
-        axes.plot(precisions[60::100], heights[60::100], MARKERS[number], color=COLORS[number], markersize=5)
+        axes.plot(precisions, heights, color=COLORS[number], linewidth=2)
+        shown = next(place for place, height in enumerate(heights) if height <= HIGHEST - 2)
+        x, y = (0.0093, heights[0]) if shown == 0 else (precisions[shown] * 0.9, heights[shown] - 1)
+        axes.text(x, y, f"d = {dimension}", fontsize=9.5, color=COLORS[number], va="center")
+    axes.text(0.45, 47, "any function\nthat counts", fontsize=9.5, color=INK)
     axes.set_xscale("log")
-    axes.set_xlim(0.5, 0.01)
+    axes.set_xlim(0.5, 0.0055)
     axes.set_xticks([0.5, 0.1, 0.05, 0.01], ["0.5", "0.1", "0.05", "0.01"])
     axes.minorticks_off()
     finish_axes(axes, "precision δ, finer to the right", "")
-    axes.legend(fontsize=9, frameon=False, labelcolor=INK, loc="upper left", bbox_to_anchor=(0.0, 1.02))
-    axes.set_title("and the finer, the worse", fontsize=12, color=INK)

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 def plot_history(history: History) -> "Figure":
-    """Losses and accuracies over the epochs of a training run; the epoch whose weights were kept is marked."""
+    """Losses and accuracies over the epochs of a training run; the epoch whose weights were kept is marked.
+
+    Args:
+        history: an element of ``model.histories_``.
+    """
     if not history.epochs:
         raise ConfigError("the history has no epochs, so there is nothing to draw; fit the estimator with labels first")
     figure = new_figure(8.0, 3.2)

@@ -30,6 +30,7 @@ def plot_plane(
         labels: one for each graph.
         correct: whether each graph was classified correctly; those that were not are ringed.
         background: further embeddings, such as those of the training graphs, which then define the plane; drawn faintly.
+        title: above the picture.
     """
     points, faint, shares = _project(embeddings, background)
     classes = as_labels(labels)

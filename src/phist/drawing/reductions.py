@@ -117,8 +117,8 @@ def _rows_of_nodes(first: Integers) -> Integers:
 
 
 def _edges_between_rows(plan: Plan) -> Integers:
-    source = np.repeat(np.arange(len(plan.multiplicity)), np.diff(plan.row_indptr))
-    return np.stack([source, plan.row_indices], axis=1)[source < plan.row_indices].astype(np.int64)
+    source = np.repeat(np.arange(len(plan.multiplicity)), np.diff(plan.rows.indptr))
+    return np.stack([source, plan.rows.indices], axis=1)[source < plan.rows.indices].astype(np.int64)
 
 
 def example_of_balls() -> Balls:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESPONSE_COLORS = "PuOr"  # diverging, and safe for the colour-blind
-MOST_CLASSES = 8  # in one picture
+MOST_CLASSES = 3  # in one picture; of more the most frequent ones
+MOST_GRAPHS = 60  # of each class, by which channel and examples are chosen
 MOST_ROOTS = 64  # over which the joint statistics of a large graph are taken
 
 
@@ -39,47 +40,80 @@ class RootResponse:
     histogram: NDArray[np.float32]  # (channels, bins)
 
 
-def plot_responses(estimator: StructuralClassifier | StructuralEmbedder, graphs: Any) -> "Figure":
-    """The learned response to an impulse, and its projective histogram, in one graph of each class.
+@dataclass(frozen=True)
+class ClassExamples:
+    """The responses in many graphs of a class, and the two that are shown."""
 
-    Of each class the graph of median size is taken, and its node of highest degree as the root. Of all channels the one is
-    shown whose histograms differ most between these graphs. The colour of a node is its place on the histogram's axis.
+    mean: NDArray[np.float32]  # (channels, bins): of the histograms of all of them
+    typical: RootResponse
+    atypical: RootResponse
+    n_graphs: int
+
+
+def plot_responses(estimator: StructuralClassifier | StructuralEmbedder, graphs: Any) -> "Figure":
+    """The learned response to an impulse in a typical and in an atypical graph of each class, with their projective histograms.
+
+    The root of a graph is its node of highest degree. Of all channels the one is shown that separates the classes best over all
+    graphs: by the spread of the means of the classes against the spread within them. A typical graph is the nearest to the mean
+    of its class there; an atypical one is nearer to another class than any other graph of its own. The colour of a node is its
+    place on the histogram's axis.
 
     Args:
         estimator: fitted, with a network that aggregates by histograms.
-        graphs: anything `as_graphset` takes; without labels they are taken as one class.
+        graphs: anything `as_graphset` takes, some dozen of each class; without labels they are taken as one class.
     """
     check_is_fitted(estimator, "reading_")
-    examples = [root_response(estimator.network_, graph) for graph in one_of_each_class(as_graphset(graphs))]
-    channel = most_telling_channel(np.stack([example.histogram for example in examples]))
-    figure = new_figure(8.0, 2.6 * len(examples) + 0.5)
-    tallest = max(float(example.histogram[channel].max()) for example in examples)
-    axes = figure.subplots(len(examples), 2, squeeze=False, width_ratios=(1.0, 1.15))
-    for row, (left, right) in enumerate(axes):
-        _draw_graph(left, examples[row], channel)
-        _draw_histogram(right, examples[row], channel, estimator.network_, 1.1 * tallest)
-        right.set_xlabel(f"response (channel {channel + 1} of {len(examples[row].histogram)})" if row == len(examples) - 1 else "")
+    network, classes = estimator.network_, by_class(as_graphset(graphs))
+    responses = [[root_response(network, graph) for graph in own] for own in classes]
+    channel = most_telling_channel([np.stack([one.histogram for one in own]) for own in responses])
+    rows = choose_examples(responses, channel)
+    figure = new_figure(9.0, 2.7 * len(rows) + 0.5)
+    top = 1.15 * max(float(one.histogram[channel].max()) for row in rows for one in (row.typical, row.atypical))
+    axes = figure.subplots(len(rows), 3, squeeze=False, width_ratios=(1.0, 1.0, 1.25))
+    for (left, middle, right), row in zip(axes, rows, strict=True):
+        _draw_graph(left, row.typical, channel, "typical")
+        _draw_graph(middle, row.atypical, channel, "atypical")
+        _draw_histogram(right, row, channel, network, top)
+    axes[0, 2].legend(fontsize=8, frameon=False, labelcolor=INK, loc="upper center", ncols=3, bbox_to_anchor=(0.45, 1.24))
+    axes[-1, 2].set_xlabel(f"response (channel {channel + 1} of {len(rows[0].mean)})", fontsize=10, color=INK)
     figure.suptitle("Response to an impulse at the ringed root, and its projective histogram", fontsize=12, color=INK)
     return figure
 
 
-def one_of_each_class(graphs: GraphSet) -> list[Graph]:
-    """Of each class the graph whose size is nearest to the class's median, the first of several."""
-    sizes = graphs.node_counts()
+def by_class(graphs: GraphSet) -> list[GraphSet]:
+    """The graphs of each of the most frequent classes, evenly thinned where they are many."""
     labels = graphs.label_list() or [None] * len(graphs)
+    frequent = sorted(graphs.classes or [None], key=lambda label: -labels.count(label))[:MOST_CLASSES]
     chosen = []
-    for label in (graphs.classes or [None])[:MOST_CLASSES]:
-        mine = np.array([position for position, other in enumerate(labels) if other == label])
-        chosen.append(graphs[int(mine[np.abs(sizes[mine] - np.median(sizes[mine])).argmin()])])
+    for label in [label for label in graphs.classes or [None] if label in frequent]:
+        mine = np.flatnonzero([other == label for other in labels])
+        chosen.append(graphs[mine[np.unique(np.linspace(0, len(mine) - 1, MOST_GRAPHS).astype(np.int64))]])
     return chosen
 
 
-def most_telling_channel(histograms: NDArray[np.float32]) -> int:
-    """The channel in which the histograms (graphs, channels, bins) of two graphs differ most; of one graph, the most spread."""
+def most_telling_channel(histograms: list[NDArray[np.float32]]) -> int:
+    """The channel that separates the classes best, of each of which there are histograms (graphs, channels, bins).
+
+    Of one class it is the channel with the most even histogram.
+    """
+    means = np.stack([own.mean(0) for own in histograms])  # (classes, channels, bins)
     if len(histograms) == 1:
-        return int(histograms[0].std(axis=1).argmin())
-    shares = histograms / np.maximum(histograms.sum(axis=2, keepdims=True), 1e-12)
-    return int(np.abs(shares[:, None] - shares[None]).sum(axis=3).max(axis=(0, 1)).argmax())
+        return int(means[0].std(axis=1).argmin())
+    between = means.var(axis=0).sum(1)
+    within = np.mean([own.var(axis=0).sum(1) for own in histograms], axis=0)
+    return int((between / np.maximum(within, 1e-12)).argmax())
+
+
+def choose_examples(responses: list[list[RootResponse]], channel: int) -> list[ClassExamples]:
+    """Of each class the graph nearest to its mean histogram, and the one nearest to another class's compared with its own."""
+    means = [np.mean([one.histogram for one in own], axis=0) for own in responses]
+    rows = []
+    for number, own in enumerate(responses):
+        away = np.array([[np.abs(one.histogram[channel] - mean[channel]).sum() for mean in means] for one in own])
+        others = np.delete(away, number, axis=1).min(axis=1) if len(means) > 1 else np.zeros(len(own))
+        typical, atypical = int(away[:, number].argmin()), int((away[:, number] - others).argmax())
+        rows.append(ClassExamples(means[number], own[typical], own[atypical], len(own)))
+    return rows
 
 
 @torch.no_grad()
@@ -108,7 +142,7 @@ def _histogram_of(network: StructuralNetwork) -> ProjectiveHistogram:
     return aggregation
 
 
-def _draw_graph(axes: "Axes", example: RootResponse, channel: int) -> None:
+def _draw_graph(axes: "Axes", example: RootResponse, channel: int, kind: str) -> None:
     collections = matplotlib_part("matplotlib.collections")
     graph = example.graph
     places = place_nodes(graph)
@@ -120,26 +154,27 @@ def _draw_graph(axes: "Axes", example: RootResponse, channel: int) -> None:
     values = example.elements[:, channel]
     axes.scatter(x, y, c=values, s=size, cmap=RESPONSE_COLORS, vmin=-1, vmax=1, edgecolors=INK, linewidths=0.7, zorder=2)
     axes.scatter(x[example.root], y[example.root], s=2.6 * size, facecolors="none", edgecolors=INK, linewidths=1.8, zorder=3)
-    named = "" if graph.label is None else f"class {graph.label}: "
-    axes.set_title(f"{named}{graph.n_nodes} nodes, {graph.n_edges} edges", fontsize=10, color=INK)
+    named = kind if graph.label is None else f"class {graph.label}, {kind}"
+    axes.set_title(f"{named}: {graph.n_nodes} nodes", fontsize=10, color=INK)
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.12)
     axes.axis("off")
 
 
-def _draw_histogram(axes: "Axes", example: RootResponse, channel: int, network: StructuralNetwork, top: float) -> None:
+def _draw_histogram(axes: "Axes", row: ClassExamples, channel: int, network: StructuralNetwork, top: float) -> None:
+    """The mean of a class as bars, and its two examples as points."""
     aggregation = _histogram_of(network)
-    centers, widths = aggregation.centers.detach().cpu(), aggregation.widths.detach().cpu()  # (bins)
-    grid = torch.linspace(-1, 1, 401)
-    kernels = aggregation.kernel.value((grid - centers[:, None]) / widths[:, None])  # (bins, places)
-    axes.plot(grid, 0.85 * top * kernels.T, color="#dcdcdc", linewidth=1, zorder=1)
-
-    colors = matplotlib_part("matplotlib").colormaps[RESPONSE_COLORS]((centers.numpy() + 1) / 2)
-    heights = example.histogram[channel]
-    axes.bar(centers, heights, width=1.5 / len(centers), color=colors, edgecolor=INK, linewidth=0.7, zorder=2)
-    axes.plot(example.elements[:, channel], np.full(len(example.elements), -0.04 * top), "|", color=INK, markersize=7, zorder=3)
-    axes.set(xlim=(-1.05, 1.05), ylim=(-0.08 * top, top))
+    centers = aggregation.centers.detach().cpu().numpy()  # (bins)
+    colors = matplotlib_part("matplotlib").colormaps[RESPONSE_COLORS]((centers + 1) / 2)
+    width = 1.5 / len(centers)
+    axes.bar(
+        centers, row.mean[channel], width=width, color=colors, edgecolor=INK, linewidth=0.7, zorder=2, label="mean of the class"
+    )
+    axes.plot(centers, row.typical.histogram[channel], "o", color=INK, markersize=5, zorder=3, label="typical")
+    axes.plot(centers, row.atypical.histogram[channel], "x", color=INK, markersize=6, mew=1.6, zorder=3, label="atypical")
+    axes.set(xlim=(-1.05, 1.05), ylim=(0, top))
     axes.set_xticks([-1, -0.5, 0, 0.5, 1])
+    axes.set_title(f"{row.n_graphs} graphs", fontsize=10, color=INK, loc="right")
     finish_axes(axes, "", "bin value per node" if aggregation.density else "bin value")
 
 

@@ -1,4 +1,4 @@
-"""What a classifier listens to, and how far its predictions move when graphs are slightly wrong."""
+"""Which bands of the spectrum a classifier uses, and how far its predictions move when graphs are slightly wrong."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -37,7 +37,12 @@ def finish_axes(axes: "Axes", x: str, y: str) -> None:
 
 
 def save_figure(figure: "Figure", path: str | Path) -> list[Path]:
-    """Write a figure as ``path``.png and ``path``.svg, equal figures as equal files."""
+    """Write a figure as ``path``.png and ``path``.svg, equal figures as equal files.
+
+    Args:
+        figure: what a function of this package drew.
+        path: the name without its ending.
+    """
     written = []
     for kind, details in (("png", {"dpi": 160}), ("svg", {"metadata": {"Date": None}})):
         target = Path(f"{path}.{kind}")

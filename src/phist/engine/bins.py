@@ -1,7 +1,7 @@
 """Whitened values into bins and back: the innermost loops.
 
-`squash_rows` finds a = tanh((y - mean)·scale) of rows y, `add_to_histogram` adds multiplicity·κ((a - p_l) / w) of every row to a
-histogram ``h[l·width + c]``, and `add_to_histogram_backward` takes the gradient of a histogram to that of the whitened values. One
+`squash_rows` finds a = tanh((y - mean)·scale) of rows y, `add_to_histogram` adds multiplicity·κ((a - p_l) / w) of every row to bin
+l of a histogram, and `add_to_histogram_backward` takes the gradient of a histogram to that of the whitened values. One
 after the other, because a processor has more to do at once in short loops; and a is kept for the backward pass.
 
 Equidistant gaussians need two exponentials a value, not one a bin: counted from the middle bin,
@@ -30,10 +30,11 @@ from phist.engine.simd import (
     splat,
     store,
     tanh,
+    where_equal,
     where_positive,
 )
 
-IDENTITY, UNIFORM, RECTANGLE, GAUSSIAN, TRIANGLE, COSINE, LADDER = range(7)
+IDENTITY, UNIFORM, RECTANGLE, GAUSSIAN, TRIANGLE, COSINE, LADDER, MAXIMUM = range(8)
 _KINDS = {
     "identity": IDENTITY,
     "uniform": UNIFORM,
@@ -41,13 +42,14 @@ _KINDS = {
     "gaussian": GAUSSIAN,
     "triangle": TRIANGLE,
     "raised-cosine": COSINE,
+    "maximum": MAXIMUM,
 }
-COMPILED_KERNELS = frozenset(_KINDS) - {"identity"}  # those of `phist.nn.kernels` that are computed here
+COMPILED_KERNELS = frozenset(_KINDS) - {"identity", "maximum"}  # those of `phist.nn.kernels` that are computed here
 _LARGEST_POWER = 40.0  # e to the power x has an error that grows with x; from 80 on it leaves the range of single precision
 
 
 class Bins(NamedTuple):
-    """A histogram's bins; plain sums are one bin of the kernel "identity"."""
+    """A histogram's bins; plain sums are one bin of the kernel "identity", and maxima one of "maximum"."""
 
     kind: int
     number: int
@@ -119,19 +121,25 @@ def _kernel_derivative(kind: int, z: Any) -> Any:
     return one
 
 
-@inner
-def squash_rows(bins: Bins, y: Any, y_at: int, n: int, width: int, whitening: int, squashed: int) -> None:
-    """Values a of ``n`` rows at ``y[y_at]``, to ``y[squashed]``.
+class Rows(NamedTuple):
+    """Rows to be counted in a histogram."""
 
-    Args:
-        whitening: where the mean begins, and after it the scale.
-    """
+    y: Any  # (rows, width): as they are
+    whitening: Any  # (2, width): mean and scale
+    squashed: Any  # (rows, width): whitened and between -1 and 1
+    multiplicity: Any  # (rows): nodes that each stands for
+
+
+@inner
+def squash_rows(bins: Bins, rows: Rows) -> None:
+    """Whiten rows and bring them between -1 and 1."""
     never_inline()
+    y, squashed, whitening = rows.y, rows.squashed, rows.whitening
     inside = single(1 - 2.0**-20) if bins.kind == UNIFORM else single(1.0)
-    for block in range(0, width, LANES):
-        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
-        for at in range(block, n * width, width):
-            store(y, squashed + at, tanh((load(y, y_at + at) - mean) * scale) * inside)
+    for block in range(0, y.width, LANES):
+        mean, scale = load(whitening, 0, block), load(whitening, 1, block)
+        for row in range(y.n):
+            store(squashed, row, block, tanh((load(y, row, block) - mean) * scale) * inside)
 
 
 @inner
@@ -142,165 +150,127 @@ def _lowest_rung(bins: Bins, a: Any) -> Any:
 
 
 @inner
-def add_to_histogram(bins: Bins, y: Any, squashed: int, n: int, width: int, multiplicity: int, h: Any, h_at: int) -> None:
-    """Add ``n`` rows at ``y[squashed]`` to the histogram at ``h[h_at]``.
-
-    Args:
-        members: where in ``y`` the number of nodes of each row begins.
-    """
+def add_to_histogram(bins: Bins, rows: Rows, h: Any) -> None:
+    """Add squashed rows to a histogram, (bins, width), which is zero where maxima are asked for."""
     never_inline()
-    for block in range(0, width, LANES):
+    for block in range(0, h.width, LANES):
         if bins.kind == LADDER:
-            _add_by_ladder(bins, y, squashed + block, n, width, multiplicity, h, h_at + block)
+            _add_by_ladder(bins, rows, h, block)
+        elif bins.kind == MAXIMUM:
+            store(h, 0, block, _maximum(rows, block))
         else:
-            _add_by_bins(bins, y, squashed + block, n, width, multiplicity, h, h_at + block)
+            _add_by_bins(bins, rows, h, block)
 
 
 @inner
-def _add_by_ladder(bins: Bins, y: Any, squashed: int, n: int, width: int, multiplicity: int, h: Any, h_at: int) -> None:
+def _add_by_ladder(bins: Bins, rows: Rows, h: Any, block: int) -> None:
     """Two rows at a time, the last one with nothing beside it where their number is odd."""
+    squashed, multiplicity, n = rows.squashed, rows.multiplicity, rows.squashed.n
     for row in range(0, n, 2):
         other = min(row + 1, n - 1)
-        factor, value = _lowest_rung(bins, load(y, squashed + row * width))
-        other_factor, other_value = _lowest_rung(bins, load(y, squashed + other * width))
-        value = value * broadcast(y, multiplicity + row)
-        other_value = other_value * broadcast(y, multiplicity + other) * single(other - row)
+        factor, value = _lowest_rung(bins, load(squashed, row, block))
+        other_factor, other_value = _lowest_rung(bins, load(squashed, other, block))
+        value = value * broadcast(multiplicity, row)
+        other_value = other_value * broadcast(multiplicity, other) * single(other - row)
         for number in range(bins.number):
-            to = h_at + number * width
-            store(h, to, load(h, to) + (value + other_value))
+            store(h, number, block, load(h, number, block) + (value + other_value))
             value, other_value = value * factor, other_value * other_factor
 
 
 @inner
-def _add_by_bins(bins: Bins, y: Any, squashed: int, n: int, width: int, multiplicity: int, h: Any, h_at: int) -> None:
-    inverse = single(1.0) / bins.width
-    for row in range(n):
-        a = load(y, squashed + row * width)
+def _add_by_bins(bins: Bins, rows: Rows, h: Any, block: int) -> None:
+    squashed, multiplicity, inverse = rows.squashed, rows.multiplicity, single(1.0) / bins.width
+    for row in range(squashed.n):
+        a = load(squashed, row, block)
         for number in range(bins.number):
-            to = h_at + number * width
             z = (a - bins.centers[number]) / bins.width if bins.kind == UNIFORM else (a - bins.centers[number]) * inverse
-            store(h, to, fma(_kernel(bins.kind, z), broadcast(y, multiplicity + row), load(h, to)))
+            store(h, number, block, fma(_kernel(bins.kind, z), broadcast(multiplicity, row), load(h, number, block)))
 
 
 @inner
-def add_to_histogram_backward(
-    bins: Bins,
-    y: Any,
-    y_at: int,
-    squashed: int,
-    n: int,
-    width: int,
-    whitening: int,
-    multiplicity: int,
-    grad_histogram: int,
-    grad_rows: int,
-    sums: int,
-) -> None:
-    """Gradients of ``n`` whitened rows to ``y[grad_rows]``; their sums, plain and times the rows, go to ``y[sums]``.
+def _maximum(rows: Rows, block: int) -> Any:
+    """The largest of the squashed rows in each channel; no number where one is none."""
+    squashed, zero = rows.squashed, splat(single(0.0))
+    largest, nothing = splat(single(-1.0)), zero
+    for row in range(squashed.n):
+        value = load(squashed, row, block)
+        largest, nothing = larger(largest, value), fma(value, zero, nothing)
+    return largest + nothing
+
+
+@inner
+def add_to_histogram_backward(bins: Bins, rows: Rows, grad_histogram: Any, grad_rows: Any, sums: Any) -> None:
+    """Gradients of whitened rows; their sums, plain and times the rows, are added to ``sums``, (2, width).
 
     Args:
-        grad_histogram: where the gradient of the histogram begins: (bins, width), then the same times the bin's number.
+        grad_histogram: (2 · bins, width): the gradient of the histogram, then the same times the bin's number.
     """
     never_inline()
-    for block in range(0, width, LANES):
-        mean, scale = load(y, whitening + block), load(y, whitening + width + block)
+    for block in range(0, grad_rows.width, LANES):
         if bins.kind == LADDER:
-            _add_by_ladder_backward(
-                bins,
-                y,
-                y_at + block,
-                squashed + block,
-                n,
-                width,
-                mean,
-                scale,
-                multiplicity,
-                grad_histogram + block,
-                grad_rows + block,
-                sums + block,
-            )
+            _add_by_ladder_backward(bins, rows, grad_histogram, grad_rows, sums, block)
         else:
-            _add_by_bins_backward(
-                bins,
-                y,
-                y_at + block,
-                squashed + block,
-                n,
-                width,
-                mean,
-                scale,
-                multiplicity,
-                grad_histogram + block,
-                grad_rows + block,
-                sums + block,
-            )
+            _add_by_bins_backward(bins, rows, grad_histogram, grad_rows, sums, block)
 
 
 @inner
-def _add_by_bins_backward(
-    bins: Bins,
-    y: Any,
-    y_at: int,
-    squashed: int,
-    n: int,
-    width: int,
-    mean: Any,
-    scale: Any,
-    multiplicity: int,
-    grad_histogram: int,
-    grad_rows: int,
-    sums: int,
-) -> None:
-    total, along = load(y, sums), load(y, sums + width)
-    for row in range(n):
-        x = (load(y, y_at + row * width) - mean) * scale
-        grad = _bins_gradient(bins, load(y, squashed + row * width), width, y, grad_histogram)
-        store(y, grad_rows + row * width, grad)
-        counted = grad * broadcast(y, multiplicity + row)
+def _add_by_bins_backward(bins: Bins, rows: Rows, grad_histogram: Any, grad_rows: Any, sums: Any, block: int) -> None:
+    y, squashed, whitening, multiplicity = rows.y, rows.squashed, rows.whitening, rows.multiplicity
+    mean, scale = load(whitening, 0, block), load(whitening, 1, block)
+    total, along = load(sums, 0, block), load(sums, 1, block)
+    largest, fraction = splat(single(0.0)), splat(single(0.0))
+    if bins.kind == MAXIMUM:
+        largest = _maximum(rows, block)
+        fraction = load(grad_histogram, 0, block) / _count_equal(rows, block, largest)
+    for row in range(y.n):
+        x, a = (load(y, row, block) - mean) * scale, load(squashed, row, block)
+        if bins.kind == MAXIMUM:
+            grad = where_equal(a, largest, fraction) * (splat(single(1.0)) - a * a)
+        else:
+            grad = _bins_gradient(bins, a, grad_histogram, block)
+        store(grad_rows, row, block, grad)
+        counted = grad * broadcast(multiplicity, row)
         total, along = total + counted, fma(counted, x, along)
-    store(y, sums, total)
-    store(y, sums + width, along)
+    store(sums, 0, block, total)
+    store(sums, 1, block, along)
 
 
 @inner
-def _add_by_ladder_backward(
-    bins: Bins,
-    y: Any,
-    y_at: int,
-    squashed: int,
-    n: int,
-    width: int,
-    mean: Any,
-    scale: Any,
-    multiplicity: int,
-    grad_histogram: int,
-    grad_rows: int,
-    sums: int,
-) -> None:
+def _count_equal(rows: Rows, block: int, value: Any) -> Any:
+    """Nodes whose squashed value is ``value``; they share its gradient, as torch has it."""
+    squashed, multiplicity, count = rows.squashed, rows.multiplicity, splat(single(0.0))
+    for row in range(squashed.n):
+        count = count + where_equal(load(squashed, row, block), value, broadcast(multiplicity, row))
+    return count
+
+
+@inner
+def _add_by_ladder_backward(bins: Bins, rows: Rows, grad_histogram: Any, grad_rows: Any, sums: Any, block: int) -> None:
     """Two rows at a time, as `_add_by_ladder` takes them."""
-    total, along = load(y, sums), load(y, sums + width)
-    second, last = grad_histogram + bins.number * width, (bins.number - 1) * width
+    y, squashed, whitening, multiplicity, n = rows.y, rows.squashed, rows.whitening, rows.multiplicity, rows.y.n
+    mean, scale = load(whitening, 0, block), load(whitening, 1, block)
+    total, along = load(sums, 0, block), load(sums, 1, block)
     for row in range(0, n, 2):
         other = min(row + 1, n - 1)
-        x, other_x = (load(y, y_at + row * width) - mean) * scale, (load(y, y_at + other * width) - mean) * scale
-        a, b = load(y, squashed + row * width), load(y, squashed + other * width)
+        x, other_x = (load(y, row, block) - mean) * scale, (load(y, other, block) - mean) * scale
+        a, b = load(squashed, row, block), load(squashed, other, block)
         factor, value = _lowest_rung(bins, a)
         other_factor, other_value = _lowest_rung(bins, b)
-        plain, numbered = load(y, grad_histogram + last), load(y, second + last)
+        plain, numbered = load(grad_histogram, bins.number - 1, block), load(grad_histogram, 2 * bins.number - 1, block)
         other_plain, other_numbered = plain, numbered
-        for number in range(last - width, -1, -width):
-            one, more = load(y, grad_histogram + number), load(y, second + number)
+        for number in range(bins.number - 2, -1, -1):
+            one, more = load(grad_histogram, number, block), load(grad_histogram, bins.number + number, block)
             plain, numbered = fma(plain, factor, one), fma(numbered, factor, more)
             other_plain, other_numbered = fma(other_plain, other_factor, one), fma(other_numbered, other_factor, more)
         grad = _ladder_gradient(bins, a, value, plain, numbered)
         other_grad = _ladder_gradient(bins, b, other_value, other_plain, other_numbered)
-        store(y, grad_rows + row * width, grad)
-        store(y, grad_rows + other * width, other_grad)
-        counted = grad * broadcast(y, multiplicity + row)
-        other_counted = other_grad * broadcast(y, multiplicity + other) * single(other - row)
+        store(grad_rows, row, block, grad)
+        store(grad_rows, other, block, other_grad)
+        counted = grad * broadcast(multiplicity, row)
+        other_counted = other_grad * broadcast(multiplicity, other) * single(other - row)
         total, along = total + (counted + other_counted), fma(counted, x, fma(other_counted, other_x, along))
-    store(y, sums, total)
-    store(y, sums + width, along)
+    store(sums, 0, block, total)
+    store(sums, 1, block, along)
 
 
 @inner
@@ -312,41 +282,38 @@ def _ladder_gradient(bins: Bins, a: Any, value: Any, plain: Any, numbered: Any) 
 
 
 @inner
-def _bins_gradient(bins: Bins, a: Any, width: int, grad_histogram: Any, at: int) -> Any:
+def _bins_gradient(bins: Bins, a: Any, grad_histogram: Any, block: int) -> Any:
     inverse = single(1.0) / bins.width
     total = splat(single(0.0))
     for number in range(bins.number):
-        total = fma(
-            _kernel_derivative(bins.kind, (a - bins.centers[number]) * inverse), load(grad_histogram, at + number * width), total
-        )
+        total = fma(_kernel_derivative(bins.kind, (a - bins.centers[number]) * inverse), load(grad_histogram, number, block), total)
     return total * inverse * (splat(single(1.0)) - a * a)
 
 
 @inner
-def scale_histogram(bins: Bins, width: int, h: Any, at: int, density: Any) -> None:
+def scale_histogram(bins: Bins, h: Any, density: Any) -> None:
     """The ladder's common factors, and the number of elements where a density is asked for."""
     for number in range(bins.number):
         factor = bins.factors[number] * density
-        for block in range(0, width, LANES):
-            to = at + number * width + block
-            store(h, to, load(h, to) * factor)
+        for block in range(0, h.width, LANES):
+            store(h, number, block, load(h, number, block) * factor)
 
 
 @inner
-def scale_histogram_backward(bins: Bins, width: int, source: Any, at: int, density: Any, target: Any, to: int) -> None:
+def scale_histogram_backward(bins: Bins, grad: Any, density: Any, grad_histogram: Any) -> None:
     """The gradient of a histogram as `add_to_histogram_backward` takes it: with the ladder's factors and the bin's number."""
     for number in range(bins.number):
         factor = bins.factors[number] * density
-        for block in range(0, width, LANES):
-            store(target, to + number * width + block, load(source, at + number * width + block) * factor)
-    append_numbered(bins, width, target, to)
+        for block in range(0, grad.width, LANES):
+            store(grad_histogram, number, block, load(grad, number, block) * factor)
+    append_numbered(bins, grad_histogram)
 
 
 @inner
-def append_numbered(bins: Bins, width: int, grad_histogram: Any, at: int) -> None:
+def append_numbered(bins: Bins, grad_histogram: Any) -> None:
     """Behind the gradient of a histogram the same times the bin's number, which only the ladder needs."""
     if bins.kind == LADDER:
         for number in range(bins.number):
-            for block in range(0, width, LANES):
-                grad = load(grad_histogram, at + number * width + block)
-                store(grad_histogram, at + (bins.number + number) * width + block, grad * single(number))
+            for block in range(0, grad_histogram.width, LANES):
+                grad = load(grad_histogram, number, block)
+                store(grad_histogram, bins.number + number, block, grad * single(number))

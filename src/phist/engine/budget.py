@@ -1,83 +1,153 @@
-"""How large the arenas of a pass must be, and how much of it may stay for the backward pass."""
+"""How large the arenas of a call must be, and how much of it may stay for the backward pass: by a dry run.
+
+What the passes take from an arena is taken here from one that only counts, by the same functions and in the same order. Of roots,
+pairs and entries, which are known only when balls are found, the most that there can be are taken.
+"""
 
 from typing import Any
 
-import numpy as np
-
-from phist.engine.balls import max_entries_of
-from phist.engine.jit import compiled, inner
-from phist.engine.node_level import ROWS_AT_ONCE
-from phist.engine.plan import Plan
-from phist.engine.shape import Shape
-from phist.engine.simd import LANES
-from phist.engine.threads import Shards
-from phist.nn.sampling import Draws
+from phist.engine.arena import clear, lower_tops, tops_of
+from phist.engine.balls import Chunk, most_counts, take_chunk, take_nodes
+from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
+from phist.engine.head import take_scores
+from phist.engine.jit import ONE, compiled, inner
+from phist.engine.layers import take_grad_terms, take_signal
+from phist.engine.node_level import floats_per_pair, take_background, take_impulses, take_responses, take_sums
+from phist.engine.passes import take_products, take_root_embeddings, take_view
+from phist.engine.plan import nodes_in, rows_in
+from phist.engine.roots import n_sets, take_distinct_roots, take_root_gradients
+from phist.engine.views import handle_of
+from phist.engine.work import Job, draws_of
 
 FLOATS, INTEGERS, DOUBLES, POSITIONS, KEPT = range(5)
-SPARE = 16 * LANES  # for what every allocation is rounded up by
 
 
 @compiled
-def needs(shape: Shape, plan: Plan, graphs: Any, draws: Draws, shards: Shards, max_pairs: int, keep: bool) -> Any:
-    """Enough for each shard in any step, whatever balls its roots have.
+def needs(job: Job, keep: bool, result: Any) -> None:
+    """Enough for each shard in any step, whatever balls its roots have, to ``result``, (shards, 5); the job's arena only counts.
 
-    Floats below ``result[:, KEPT]`` may be kept for the backward pass.
+    Responses of ``result[:, KEPT]`` floats may be kept for the backward pass.
     """
-    n_steps, n_shards = len(shards.ptr), shards.ptr.shape[1] - 1
-    result = np.zeros((n_shards, KEPT + 1), np.int64)
-    for number in range(n_shards):
-        beyond = 0
+    shards, handle, n_steps = job.work.shards, handle_of(job), len(job.work.shards.ptr)
+    for number in range(len(result)):
         for step in range(n_steps):
             items = shards.order[shards.ptr[step, number] : shards.ptr[step, number + 1]]
-            own = np.zeros(KEPT + 1, np.int64)
-            alone = _needs_of_shard(shape, plan, graphs, draws, items, max_pairs, keep, own)
-            beyond = max(beyond, alone)
-            result[number] = np.maximum(result[number], own)
-        result[number, FLOATS] += beyond
+            _measure_shard(items, handle, keep, result[number])
         if not keep:
             result[number, KEPT] = -1
-    return result
 
 
 @inner
-def _needs_of_shard(
-    shape: Shape, plan: Plan, graphs: Any, draws: Draws, items: Any, max_pairs: int, keep: bool, result: Any
-) -> int:
-    """What stays in the arena from graph to graph; returns the floats that one graph needs besides."""
-    width, size, order = shape.widths[-1], shape.bins.number * shape.widths[-1], shape.orders[0]
-    embedding = size + shape.moments * width
-    strides, max_norm = 0, order * max(LANES, shape.widths[0])
-    for layer in range(1, len(shape.orders)):
-        stride = shape.orders[layer] * shape.widths[layer - 1]
-        strides += stride
-        max_norm = max(max_norm, stride)
-    lasting = strides + 2 * width  # of a pair or node: terms, and responses as they are and squashed
-    per_pair, stride = 2 + order + lasting, order * shape.widths[0]
-    always, alone, kept, integers, most_integers = 0, 0, 0, 0, 0
+def _measure_shard(items: Any, job: Any, keep: bool, result: Any) -> None:
+    """What a shard needs in a step, where that is more than ``result`` says."""
+    peaks, shape = job.arena.peaks, job.network.shape
+    clear(job.arena)
+    for kind in range(len(peaks)):
+        peaks[kind] = 0
+    n_roots, held, held_integers = _measure_nodes(items, job)
+    _measure_graphs(items, job, n_roots, keep)
+    if keep:
+        _measure_backward(items, job, n_roots)
+    kept = min(held, job.max_pairs * floats_per_pair(shape)) if keep else 0
+    result[FLOATS] = max(result[FLOATS], peaks[FLOATS] + kept)
+    result[INTEGERS] = max(result[INTEGERS], peaks[INTEGERS] + (held_integers if keep else 0))
+    result[DOUBLES] = max(result[DOUBLES], peaks[DOUBLES])
+    result[KEPT] = max(result[KEPT], kept)
     for item in items:
-        graph, n_draws = graphs[item], draws.ptr[item + 1] - draws.ptr[item]
-        n_nodes, n_rows = plan.node_ptr[graph + 1] - plan.node_ptr[graph], plan.row_ptr[graph + 1] - plan.row_ptr[graph]
-        n_roots = min(n_draws, n_rows)
-        pairs, entries = min(n_roots * n_rows, max(max_pairs, n_rows)), 0
-        if plan.by_balls[graph]:
-            entries = (pairs // n_rows + 2) * max_entries_of(plan, graph)
-            pairs += n_rows
-        sets = 1 if shape.joint else n_draws
-        distinct = n_draws * (1 + size + stride) + sets * 2 * width + SPARE
-        graph_responses = n_nodes * lasting + 2 * width + SPARE
-        responses = pairs * per_pair + entries + SPARE
-        on_rows = pairs * (shape.widest + max_norm) + n_rows * order * LANES + (min(ROWS_AT_ONCE, n_rows) + 2) * 2 * size
-        on_nodes = n_nodes * (1 + shape.widest + 2 * max_norm) + 3 * size
-        needed = responses + 2 * n_roots * size + max(on_rows, on_nodes + (0 if keep else graph_responses)) + embedding + SPARE
-        drawn, whole = 2 * n_draws, (2 + shape.reach) * n_roots + 2 * pairs + entries + SPARE
-        always += distinct + (graph_responses + n_roots * (size + stride) if keep else 0)
-        alone = max(alone, needed)
-        kept += responses
-        integers += drawn + (whole if keep else 0)
-        most_integers = max(most_integers, whole, n_draws)
-        result[DOUBLES] = max(result[DOUBLES], (sets + 1) * 4 * width + 4 * LANES)
-        result[POSITIONS] = max(result[POSITIONS], n_rows)
-    result[KEPT] = always + (min(kept, max_pairs * per_pair) if keep else 0)
-    result[FLOATS] = result[KEPT]
-    result[INTEGERS] = integers + most_integers
-    return alone
+        result[POSITIONS] = max(result[POSITIONS], rows_in(job.plan, job.work.graphs[item]))
+
+
+@inner
+def _most_roots(job: Any, item: int) -> int:
+    return min(draws_of(job.work, item), rows_in(job.plan, job.work.graphs[item]))
+
+
+@inner
+def _take_most(job: Any, item: int, whitening: Any) -> Chunk:
+    """The largest chunk that there can be, with its responses."""
+    plan, arena, shape = job.plan, job.arena, job.network.shape
+    graph, n_roots = job.work.graphs[item], _most_roots(job, item)
+    counts = most_counts(plan, graph, n_roots, job.max_pairs)
+    chunk = take_chunk(plan, graph, n_roots, counts, shape.reach, job.max_pairs, arena)
+    take_responses(shape, chunk, whitening, arena)
+    return chunk
+
+
+@inner
+def _measure_response(shape: Any, chunk: Chunk, arena: Any) -> None:
+    tops = tops_of(arena)
+    take_impulses(shape, chunk, arena)
+    lower_tops(arena, tops)
+    take_signal(shape, chunk.n_pairs, arena)
+    lower_tops(arena, tops)
+    take_background(shape, chunk, arena)
+    lower_tops(arena, tops)
+
+
+@inner
+def _measure_nodes(items: Any, job: Any) -> tuple[int, int, int]:
+    """f_node: how many roots there are at most, and the floats and integers of all responses."""
+    arena, shape = job.arena, job.network.shape
+    n_draws, n_roots, held, held_integers = 0, 0, 0, 0
+    for item in items:
+        n_draws += draws_of(job.work, item)
+    take_root_embeddings(shape, n_draws, arena)
+    for item in items:
+        distinct = take_distinct_roots(shape, draws_of(job.work, item), arena)
+        before = tops_of(arena)
+        take_moments(shape.widths[-1], n_sets(shape, _most_roots(job, item)), arena)
+        chunk = _take_most(job, item, distinct.whitening)
+        after = tops_of(arena)
+        _measure_response(shape, chunk, arena)
+        lower_tops(arena, before)
+        n_roots += _most_roots(job, item)
+        held += after[FLOATS] - before[FLOATS]
+        held_integers += after[INTEGERS] - before[INTEGERS]
+    return n_roots, held, held_integers
+
+
+@inner
+def _measure_graphs(items: Any, job: Any, n_roots: int, keep: bool) -> None:
+    """f_graph and the head."""
+    arena, shape = job.arena, job.network.shape
+    take_products(shape, n_roots, arena)
+    for item in items:
+        graph, before = job.work.graphs[item], tops_of(arena)
+        take_graph_responses(shape, nodes_in(job.plan, graph), arena)
+        after = tops_of(arena)
+        nodes = take_nodes(job.plan, graph, arena)
+        take_view(shape, draws_of(job.work, item), arena)
+        take_graph_scratch(shape, nodes.n_rows, arena)
+        take_moments(shape.widths[-1], ONE, arena)
+        lower_tops(arena, after if keep else before)
+    tops = tops_of(arena)
+    take_scores(job.network, arena)
+    lower_tops(arena, tops)
+
+
+@inner
+def _measure_backward(items: Any, job: Any, n_roots: int) -> None:
+    """Both levels, as if nothing had been kept."""
+    arena, shape = job.arena, job.network.shape
+    take_products(shape, n_roots, arena)
+    take_root_embeddings(shape, n_roots, arena)
+    free = tops_of(arena)
+    for item in items:
+        nodes = take_nodes(job.plan, job.work.graphs[item], arena)
+        take_graph_scratch(shape, nodes.n_rows, arena)
+        after = tops_of(arena)
+        take_graph_gradients(shape, arena)
+        lower_tops(arena, after)
+        take_grad_terms(shape, nodes.n_rows, arena)
+        lower_tops(arena, free)
+
+        grads = take_root_gradients(shape, _most_roots(job, item), arena)
+        chunk = _take_most(job, item, grads.histograms)
+        _measure_response(shape, chunk, arena)
+        take_signal(shape, chunk.n_pairs, arena)
+        after = tops_of(arena)
+        take_sums(shape, arena)
+        take_background(shape, chunk, arena)
+        lower_tops(arena, after)
+        take_grad_terms(shape, chunk.n_pairs, arena)
+        lower_tops(arena, free)

@@ -20,10 +20,6 @@ def uncovered(config: NetworkConfig) -> str | None:
     """What of a configuration the fused engine does not cover, or ``None``."""
     if config.convolution != "chebyshev":
         return f"convolution={config.convolution!r}"
-    if config.operator != "laplacian":
-        return f"operator={config.operator!r}"
-    if config.aggregation == "max":
-        return 'aggregation="max"'
     if config.aggregation == "histogram" and config.kernel not in COMPILED_KERNELS:
         return f"kernel={config.kernel!r}"
     if config.learnable_bins:
@@ -36,7 +32,7 @@ def choose_engine(engine: str, network: StructuralNetwork, graphs: GraphSet) -> 
     check_choice("engine", engine, get_args(Engine))
     if engine == "reference":
         return "reference"
-    reason = uncovered(network.config) or _unfit_parameters(network) or ("directed graphs" if graphs.directed else None)
+    reason = uncovered(network.config) or _unfit_parameters(network)
     if reason is None:
         return "fused"
     if engine == "fused":

@@ -148,9 +148,6 @@ class Fused(Computation):
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
         return self.fused.mean_embeddings(self.plan, chosen, views)
 
-    def loss_backward(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
-        return self.fused.loss_backward(self.plan, chosen, draws, targets, weights)
-
     def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
         if all(parameter.requires_grad for parameter in self.network.parameters()):
             return self.fused.train(self.plan, steps, optimizer, clip)

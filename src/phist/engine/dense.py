@@ -1,14 +1,14 @@
 """Products of tall, narrow matrices, in blocks that stay in registers.
 
-A matrix is a flat array and the number where it begins; its width is a multiple of `LANES`. For the shapes of the network
-(hundreds of rows, 16 to 48 columns) this is faster than a general library, which would first copy its operands into an
-order of its own.
+Widths of results are multiples of `LANES`. For the shapes of the network (hundreds of rows, 16 to 48 columns) this is faster
+than a general library, which would first copy its operands into an order of its own.
 """
 
 from typing import Any
 
 from phist.engine.jit import inner, never_inline
-from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
+from phist.engine.simd import LANES, broadcast, fma, load, load_flat, single, splat, store, store_flat
+from phist.engine.views import rows_of
 
 TWO = 2 * LANES
 SEGMENT = 128  # rows whose products are summed before the sum is added to others
@@ -16,59 +16,58 @@ ROWS = 6  # six rows by two vectors: twelve sums in registers, enough to hide th
 
 
 @inner
-def multiply(x: Any, x_at: int, n: int, depth: int, w: Any, w_at: int, width: int, y: Any, y_at: int) -> None:
+def multiply(x: Any, w: Any, y: Any) -> None:
     """Y = x w for x (n, depth), w (depth, width), y (n, width)."""
     never_inline()
-    sixes = n // ROWS * ROWS
-    for column in range(0, width - LANES, TWO):
+    sixes = x.n // ROWS * ROWS
+    for column in range(0, w.width - LANES, TWO):
         for row in range(0, sixes, ROWS):
-            _six_rows(x, x_at + row * depth, depth, w, w_at + column, width, y, y_at + row * width + column)
-        for row in range(sixes, n):
-            _one_row(x, x_at + row * depth, depth, w, w_at + column, width, y, y_at + row * width + column)
-            _one_row(x, x_at + row * depth, depth, w, w_at + column + LANES, width, y, y_at + row * width + column + LANES)
-    if width % TWO:
-        column = width - LANES
+            _six_rows(x, w, y, row, column)
+        for row in range(sixes, x.n):
+            _one_row(x, w, y, row, column)
+            _one_row(x, w, y, row, column + LANES)
+    if w.width % TWO:
         for row in range(0, sixes, ROWS):
-            _six_rows_narrow(x, x_at + row * depth, depth, w, w_at + column, width, y, y_at + row * width + column)
-        for row in range(sixes, n):
-            _one_row(x, x_at + row * depth, depth, w, w_at + column, width, y, y_at + row * width + column)
+            _six_rows_narrow(x, w, y, row, w.width - LANES)
+        for row in range(sixes, x.n):
+            _one_row(x, w, y, row, w.width - LANES)
 
 
 @inner
-def _one_row(x: Any, at: int, depth: int, w: Any, w_at: int, width: int, y: Any, to: int) -> None:
-    total = splat(single(0.0))
-    for k in range(depth):
-        total = fma(broadcast(x, at + k), load(w, w_at + k * width), total)
-    store(y, to, total)
+def _one_row(x: Any, w: Any, y: Any, row: int, column: int) -> None:
+    total, at = splat(single(0.0)), row * x.width
+    for k in range(x.width):
+        total = fma(broadcast(x, at + k), load(w, k, column), total)
+    store(y, row, column, total)
 
 
 @inner
-def _six_rows_narrow(x: Any, at: int, depth: int, w: Any, w_at: int, width: int, y: Any, to: int) -> None:
-    zero = splat(single(0.0))
+def _six_rows_narrow(x: Any, w: Any, y: Any, row: int, column: int) -> None:
+    zero, depth, at = splat(single(0.0)), x.width, row * x.width
     a, b, c, d, e, f = zero, zero, zero, zero, zero, zero
     for k in range(depth):
-        right = load(w, w_at + k * width)
+        right = load(w, k, column)
         a = fma(broadcast(x, at + k), right, a)
         b = fma(broadcast(x, at + depth + k), right, b)
         c = fma(broadcast(x, at + 2 * depth + k), right, c)
         d = fma(broadcast(x, at + 3 * depth + k), right, d)
         e = fma(broadcast(x, at + 4 * depth + k), right, e)
         f = fma(broadcast(x, at + 5 * depth + k), right, f)
-    store(y, to, a)
-    store(y, to + width, b)
-    store(y, to + 2 * width, c)
-    store(y, to + 3 * width, d)
-    store(y, to + 4 * width, e)
-    store(y, to + 5 * width, f)
+    store(y, row, column, a)
+    store(y, row + 1, column, b)
+    store(y, row + 2, column, c)
+    store(y, row + 3, column, d)
+    store(y, row + 4, column, e)
+    store(y, row + 5, column, f)
 
 
 @inner
-def _six_rows(x: Any, at: int, depth: int, w: Any, w_at: int, width: int, y: Any, to: int) -> None:
-    zero = splat(single(0.0))
+def _six_rows(x: Any, w: Any, y: Any, row: int, column: int) -> None:
+    zero, depth, at = splat(single(0.0)), x.width, row * x.width
     a0, b0, c0, d0, e0, f0 = zero, zero, zero, zero, zero, zero
     a1, b1, c1, d1, e1, f1 = zero, zero, zero, zero, zero, zero
     for k in range(depth):
-        left, right = load(w, w_at + k * width), load(w, w_at + k * width + LANES)
+        left, right = load(w, k, column), load(w, k, column + LANES)
         value = broadcast(x, at + k)
         a0, a1 = fma(value, left, a0), fma(value, right, a1)
         value = broadcast(x, at + depth + k)
@@ -81,78 +80,76 @@ def _six_rows(x: Any, at: int, depth: int, w: Any, w_at: int, width: int, y: Any
         e0, e1 = fma(value, left, e0), fma(value, right, e1)
         value = broadcast(x, at + 5 * depth + k)
         f0, f1 = fma(value, left, f0), fma(value, right, f1)
-    _store_two(y, to, a0, a1)
-    _store_two(y, to + width, b0, b1)
-    _store_two(y, to + 2 * width, c0, c1)
-    _store_two(y, to + 3 * width, d0, d1)
-    _store_two(y, to + 4 * width, e0, e1)
-    _store_two(y, to + 5 * width, f0, f1)
+    _store_two(y, row, column, a0, a1)
+    _store_two(y, row + 1, column, b0, b1)
+    _store_two(y, row + 2, column, c0, c1)
+    _store_two(y, row + 3, column, d0, d1)
+    _store_two(y, row + 4, column, e0, e1)
+    _store_two(y, row + 5, column, f0, f1)
 
 
 @inner
-def _store_two(y: Any, at: int, left: Any, right: Any) -> None:
-    store(y, at, left)
-    store(y, at + LANES, right)
+def _store_two(y: Any, row: int, column: int, left: Any, right: Any) -> None:
+    store(y, row, column, left)
+    store(y, row, column + LANES, right)
 
 
 @inner
-def accumulate(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, z_at: int) -> None:
+def accumulate(x: Any, y: Any, z: Any) -> None:
     """Z += x' y for x (n, depth), y (n, width), z (depth, width); in parts, since long sums of single numbers lose digits."""
     never_inline()
-    for start in range(0, n, SEGMENT):
-        rows = min(SEGMENT, n - start)
-        _accumulate_rows(x, x_at + start * depth, rows, depth, y, y_at + start * width, width, z, z_at)
+    for start in range(0, x.n, SEGMENT):
+        rows = min(SEGMENT, x.n - start)
+        _accumulate_rows(rows_of(x, start, rows), rows_of(y, start, rows), z)
 
 
 @inner
-def _accumulate_rows(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, z_at: int) -> None:
-    sixes = depth // ROWS * ROWS
-    for column in range(0, width - LANES, TWO):
+def _accumulate_rows(x: Any, y: Any, z: Any) -> None:
+    sixes = x.width // ROWS * ROWS
+    for column in range(0, y.width - LANES, TWO):
         for k in range(0, sixes, ROWS):
-            _six_columns(x, x_at + k, n, depth, y, y_at + column, width, z, z_at + k * width + column)
-        for k in range(sixes, depth):
-            _one_column(x, x_at + k, n, depth, y, y_at + column, width, z, z_at + k * width + column)
-            _one_column(x, x_at + k, n, depth, y, y_at + column + LANES, width, z, z_at + k * width + column + LANES)
-    if width % TWO:
-        column = width - LANES
+            _six_columns(x, y, z, k, column)
+        for k in range(sixes, x.width):
+            _one_column(x, y, z, k, column)
+            _one_column(x, y, z, k, column + LANES)
+    if y.width % TWO:
         for k in range(0, sixes, ROWS):
-            _six_columns_narrow(x, x_at + k, n, depth, y, y_at + column, width, z, z_at + k * width + column)
-        for k in range(sixes, depth):
-            _one_column(x, x_at + k, n, depth, y, y_at + column, width, z, z_at + k * width + column)
+            _six_columns_narrow(x, y, z, k, y.width - LANES)
+        for k in range(sixes, x.width):
+            _one_column(x, y, z, k, y.width - LANES)
 
 
 @inner
-def _one_column(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, to: int) -> None:
+def _one_column(x: Any, y: Any, z: Any, k: int, column: int) -> None:
     total = splat(single(0.0))
-    for row in range(n):
-        total = fma(broadcast(x, x_at + row * depth), load(y, y_at + row * width), total)
-    store(z, to, load(z, to) + total)
+    for row in range(x.n):
+        total = fma(broadcast(x, row * x.width + k), load(y, row, column), total)
+    _add_one(z, k, column, total)
 
 
 @inner
-def _six_columns_narrow(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, to: int) -> None:
+def _six_columns_narrow(x: Any, y: Any, z: Any, k: int, column: int) -> None:
     zero = splat(single(0.0))
     a, b, c, d, e, f = zero, zero, zero, zero, zero, zero
-    for row in range(n):
-        right, at = load(y, y_at + row * width), x_at + row * depth
+    for row in range(x.n):
+        right, at = load(y, row, column), row * x.width + k
         a, b, c = fma(broadcast(x, at), right, a), fma(broadcast(x, at + 1), right, b), fma(broadcast(x, at + 2), right, c)
         d, e, f = fma(broadcast(x, at + 3), right, d), fma(broadcast(x, at + 4), right, e), fma(broadcast(x, at + 5), right, f)
-    store(z, to, load(z, to) + a)
-    store(z, to + width, load(z, to + width) + b)
-    store(z, to + 2 * width, load(z, to + 2 * width) + c)
-    store(z, to + 3 * width, load(z, to + 3 * width) + d)
-    store(z, to + 4 * width, load(z, to + 4 * width) + e)
-    store(z, to + 5 * width, load(z, to + 5 * width) + f)
+    _add_one(z, k, column, a)
+    _add_one(z, k + 1, column, b)
+    _add_one(z, k + 2, column, c)
+    _add_one(z, k + 3, column, d)
+    _add_one(z, k + 4, column, e)
+    _add_one(z, k + 5, column, f)
 
 
 @inner
-def _six_columns(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width: int, z: Any, to: int) -> None:
+def _six_columns(x: Any, y: Any, z: Any, k: int, column: int) -> None:
     zero = splat(single(0.0))
     a0, b0, c0, d0, e0, f0 = zero, zero, zero, zero, zero, zero
     a1, b1, c1, d1, e1, f1 = zero, zero, zero, zero, zero, zero
-    for row in range(n):
-        left, right = load(y, y_at + row * width), load(y, y_at + row * width + LANES)
-        at = x_at + row * depth
+    for row in range(x.n):
+        left, right, at = load(y, row, column), load(y, row, column + LANES), row * x.width + k
         value = broadcast(x, at)
         a0, a1 = fma(value, left, a0), fma(value, right, a1)
         value = broadcast(x, at + 1)
@@ -165,31 +162,36 @@ def _six_columns(x: Any, x_at: int, n: int, depth: int, y: Any, y_at: int, width
         e0, e1 = fma(value, left, e0), fma(value, right, e1)
         value = broadcast(x, at + 5)
         f0, f1 = fma(value, left, f0), fma(value, right, f1)
-    _add_two(z, to, a0, a1)
-    _add_two(z, to + width, b0, b1)
-    _add_two(z, to + 2 * width, c0, c1)
-    _add_two(z, to + 3 * width, d0, d1)
-    _add_two(z, to + 4 * width, e0, e1)
-    _add_two(z, to + 5 * width, f0, f1)
+    _add_two(z, k, column, a0, a1)
+    _add_two(z, k + 1, column, b0, b1)
+    _add_two(z, k + 2, column, c0, c1)
+    _add_two(z, k + 3, column, d0, d1)
+    _add_two(z, k + 4, column, e0, e1)
+    _add_two(z, k + 5, column, f0, f1)
 
 
 @inner
-def _add_two(z: Any, at: int, left: Any, right: Any) -> None:
-    store(z, at, load(z, at) + left)
-    store(z, at + LANES, load(z, at + LANES) + right)
+def _add_one(z: Any, row: int, column: int, value: Any) -> None:
+    store(z, row, column, load(z, row, column) + value)
 
 
 @inner
-def add_times(target: Any, to: int, source: Any, at: int, size: int, factor: Any) -> None:
-    """Target += factor · source, for ``size`` numbers."""
+def _add_two(z: Any, row: int, column: int, left: Any, right: Any) -> None:
+    _add_one(z, row, column, left)
+    _add_one(z, row, column + LANES, right)
+
+
+@inner
+def add_times(target: Any, source: Any, factor: Any) -> None:
+    """Target += factor · source, for views of one size."""
     times = splat(factor)
-    for block in range(0, size, LANES):
-        store(target, to + block, fma(load(source, at + block), times, load(target, to + block)))
+    for at in range(0, target.n * target.width, LANES):
+        store_flat(target, at, fma(load_flat(source, at), times, load_flat(target, at)))
 
 
 @inner
-def fill(target: Any, to: int, size: int, value: Any) -> None:
-    """``size`` times the same number; up to a vector's length is overwritten beyond."""
+def fill(target: Any, value: Any) -> None:
+    """The same number everywhere in a view, and up to the end of its last vector."""
     constant = splat(value)
-    for block in range(0, size, LANES):
-        store(target, to + block, constant)
+    for at in range(0, target.n * target.width, LANES):
+        store_flat(target, at, constant)

@@ -9,19 +9,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.engine.arena import PHASES, Arena, make_arena
+from phist.engine.arena import PHASES, Arena, counting_arena, make_arena
 from phist.engine.budget import KEPT, needs
 from phist.engine.optimizer import AdamWArrays, AdamWState, no_adamw
 from phist.engine.parameters import Parameters
-from phist.engine.passes import Work
 from phist.engine.plan import Plan, make_plan
-from phist.engine.roots import STATES
 from phist.engine.shape import Network, columns_of, shape_of
 from phist.engine.statistics import Statistics, no_statistics, update_from_embeddings, update_from_moments
-from phist.engine.steps import Steps, weight_fractions
+from phist.engine.steps import Steps
 from phist.engine.threads import make_shards, run_workers, threads_worth
 from phist.engine.torch_threads import MAX_THREADS, thread_budget, workers_for
-from phist.engine.worker import BACKWARD, FORWARD, LEARN, TRAIN, Training, run_worker
+from phist.engine.work import STATES, Job, Work
+from phist.engine.worker import BACKWARD, FORWARD, TRAIN, Training, run_worker
 from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
@@ -57,8 +56,10 @@ class FusedNetwork:
 
     def plan(self, graphs: GraphSet) -> Plan:
         """What the engine works out once for a set of graphs."""
-        balls = self.shape.joint  # whitened root by root, the background is another one for every root
-        return make_plan(graphs, self.network.config.operator_scale, self.shape.reach, balls)
+        config = self.network.config
+        # whitened root by root, the background is another one for every root; and nothing can be taken out of a maximum
+        balls = self.shape.joint and config.aggregation != "max"
+        return make_plan(graphs, config.operator_scale, self.shape.reach, balls, config.operator)
 
     def graph_embeddings(self, plan: Plan, graphs: Array, draws: Draws) -> Tensor:
         """e_G of some graphs of the plan, standardised as `StructuralNetwork.graph_embeddings` does."""
@@ -73,13 +74,6 @@ class FusedNetwork:
     def mean_embeddings(self, plan: Plan, graphs: Array, views: Views) -> Tensor:
         """The mean of e_G over several draws, their roots embedded once."""
         return torch.from_numpy(_Pass(self, plan, graphs, views.roots).embed_views(views.draws))
-
-    @torch.no_grad()
-    def loss_backward(self, plan: Plan, graphs: Array, draws: Draws, targets: Array, weights: Array) -> tuple[float, int]:
-        """A training step's loss and hits; leaves the gradients where an optimiser looks for them."""
-        loss, hits, gradients = _Pass(self, plan, graphs, draws).loss_backward(targets, weights)
-        self.parameters.hand_over(gradients)
-        return loss, hits
 
     @torch.no_grad()
     def train(self, plan: Plan, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
@@ -203,16 +197,6 @@ class _Pass:
         self._end()
         return self.fused.parameters.collect(self.work.gradients)
 
-    def loss_backward(self, targets: Array, weights: Array) -> tuple[float, int, Array]:
-        """Loss, hits and every thread's gradients."""
-        first = self.initialise_statistics()
-        self._begin(keep=True)
-        self._set_targets(targets, weight_fractions(weights.astype(np.float64), np.array([0, len(weights)])))
-        self._run(LEARN)
-        self._end()
-        self._update_statistics(first)
-        return float(self.work.losses.sum()), int(self.work.hits.sum()), self.work.gradients
-
     def train(self, steps: Steps, adamw: AdamWArrays, skip: tuple[bool, bool]) -> tuple[float, int]:
         """The losses of all graphs, added up, and hits; parameters and statistics move step by step.
 
@@ -220,7 +204,11 @@ class _Pass:
             skip: whether the statistics of nodes and of graphs know the first step already.
         """
         self._begin(keep=True)
-        self._set_targets(steps.targets, steps.weight_fractions())
+        self.work = self.work._replace(
+            targets=steps.targets,
+            weights=steps.weight_fractions(),
+            grad_graph_embeddings=np.empty_like(self.work.graph_embeddings),
+        )
         training = Training(
             adamw, self.fused.node_statistics.running(int(skip[0])), self.fused.graph_statistics.running(int(skip[1]))
         )
@@ -229,48 +217,51 @@ class _Pass:
         counts = np.diff(steps.ptr)
         return float(self.work.losses @ np.repeat(counts, counts)), int(self.work.hits.sum())
 
-    def _set_targets(self, targets: Array, weights: Array) -> None:
-        self.work = self.work._replace(
-            targets=targets, weights=weights, grad_graph_embeddings=np.empty_like(self.work.graph_embeddings)
-        )
-
     def _begin(self, keep: bool, only_nodes: bool = False) -> None:
         fused, parameters = self.fused, self.fused.parameters
         self.network = Network(
             fused.shape, parameters.node, parameters.graph, parameters.head, fused.node_statistics.standardizer(),
             fused.graph_statistics.standardizer(),
         )  # fmt: skip
-        sizes = needs(fused.shape, self.plan, self.graphs, self.draws, self.shards, self.max_pairs, keep)
+        self.work = self._make_work(only_nodes, parameters.own_size if keep else 0)
+        sizes = self.sizes(keep)
+        self.work = self.work._replace(keep=np.ascontiguousarray(sizes[:, KEPT]))
         spare = sizes[self.n_workers :].max(axis=0, initial=0)
         self.arenas = fused.borrow_arenas(np.maximum(sizes[: self.n_workers], spare))
-        size = fused.node_statistics.size
-        self.work = Work(
+
+    def sizes(self, keep: bool) -> Array:
+        """What each shard needs of an arena, and what it may keep for the backward pass."""
+        found = np.zeros((self.n_shards, KEPT + 1), np.int64)
+        needs(Job(self.plan, self.network, self.work, self.max_pairs, counting_arena()), keep, found)
+        return found
+
+    def _make_work(self, only_nodes: bool, n_gradients: int) -> Work:
+        n_graphs, size = len(self.graphs), self.fused.node_statistics.size
+        return Work(
             graphs=self.graphs,
             draws=self.draws,
             targets=_NO_INTEGERS,
             weights=_NO_FLOATS,
             shards=self.shards,
             taken=np.zeros(len(self.shards.ptr), np.int64),
-            keep_below=np.ascontiguousarray(sizes[:, KEPT]),
-            states=np.zeros((len(self.graphs), STATES), np.int64),
+            keep=_NO_INTEGERS,
+            states=np.zeros((n_graphs, STATES), np.int64),
             root_embeddings=np.zeros(self.n_shards, np.int64),
             node_embeddings=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
             views=_NO_DRAWS,
             n_views=0,
-            graph_embeddings=np.empty(len(self.graphs) * fused.graph_statistics.size, np.float32),
+            graph_embeddings=np.empty(n_graphs * self.fused.graph_statistics.size, np.float32),
             grad_graph_embeddings=_NO_FLOATS,
             moments=np.zeros((self.n_shards, 1 + 2 * size)),
-            losses=np.zeros(len(self.graphs)),
-            hits=np.zeros(len(self.graphs), np.bool_),
-            gradients=np.empty((self.n_shards, parameters.own_size if keep else 0), np.float32),
+            losses=np.zeros(n_graphs),
+            hits=np.zeros(n_graphs, np.bool_),
+            gradients=np.empty((self.n_shards, n_gradients), np.float32),
         )
 
     def _run(self, mode: int, training: Training = _NO_TRAINING) -> None:
         def task(number: int, cells: Array, this_round: int) -> None:
-            run_worker(
-                number, cells, this_round, mode, self.plan, self.network, self.work, training, self.max_pairs,
-                self.arenas[number],
-            )  # fmt: skip
+            job = Job(self.plan, self.network, self.work, self.max_pairs, self.arenas[number])
+            run_worker(number, cells, this_round, mode, job, training)
 
         run_workers(task, self.n_workers)
 

@@ -1,73 +1,57 @@
 """The linear head with its loss and gradients, graph by graph."""
 
+import math
 from typing import Any
 
-import numpy as np
-
-from phist.engine.arena import Arena, take_floats
+from phist.engine.arena import lower_tops, take_doubles, take_floats, tops_of
+from phist.engine.dense import add_times, fill
 from phist.engine.jit import inner
-from phist.engine.shape import Head, Standardizer
-from phist.engine.simd import LANES, fma, load, single, splat, store
+from phist.engine.simd import LANES, fma, load_flat, single, splat, store_flat, sum_lanes
+from phist.engine.views import part
 
 
 @inner
-def head_backward(
-    head: Head,
-    standardizer: Standardizer,
-    graph_embeddings: Any,
-    at: int,
-    target: int,
-    weight: float,
-    grad_graph_embeddings: Any,
-    gradient: Any,
-    arena: Arena,
-) -> Any:
-    """Weighted cross entropy of the graph whose embedding begins at ``at``, and whether it is a hit.
+def take_scores(network: Any, arena: Any) -> tuple[Any, Any]:
+    """Space for a standardised embedding and its scores."""
+    return take_floats(arena, len(network.graph_standardizer.shift)), take_doubles(arena, network.head.n_classes)
 
-    Adds to the head's gradient; the gradient of the embedding goes to ``grad_graph_embeddings[at]``.
-    """
-    floats, mark, size = arena.floats, arena.tops[0], len(standardizer.shift)
-    embedding, lanes = take_floats(arena, size), take_floats(arena, LANES)
+
+@inner
+def head_backward(network: Any, embedding: Any, target: int, weight: float, grad_embedding: Any, gradient: Any, arena: Any) -> Any:
+    """Weighted cross entropy of a graph, and whether it is a hit; adds to the head's gradient and fills that of the embedding."""
+    head, shift, scale = network.head, network.graph_standardizer.shift, network.graph_standardizer.scale
+    tops, size, n_classes = tops_of(arena), len(shift), head.n_classes
+    standard, scores = take_scores(network, arena)
     for block in range(0, size, LANES):
-        value = (load(graph_embeddings, at + block) - load(standardizer.shift, block)) * load(standardizer.scale, block)
-        store(floats, embedding + block, value)
-        store(grad_graph_embeddings, at + block, splat(single(0.0)))
-    scores, best = np.empty(head.n_classes), 0
-    for label in range(head.n_classes):
-        scores[label] = head.values[head.bias + label] + _dot(
-            head.values, head.matrix + label * size, floats, embedding, size, lanes
-        )
+        value = (load_flat(embedding, block) - load_flat(shift, block)) * load_flat(scale, block)
+        store_flat(standard, block, value)
+    best = 0
+    for label in range(n_classes):
+        row = part(head.values, head.matrix + label * size, size)
+        scores[label] = head.values[head.bias + label] + _dot(row, standard)
         if scores[label] > scores[best]:
             best = label
     highest, mass = scores[best], 0.0
-    for label in range(head.n_classes):
-        mass += np.exp(scores[label] - highest)
-    loss = weight * (np.log(mass) + highest - scores[target])
-    for label in range(head.n_classes):
-        grad = single(weight * (np.exp(scores[label] - highest) / mass - (label == target)))
+    for label in range(n_classes):
+        mass += math.exp(scores[label] - highest)
+    loss = weight * (math.log(mass) + highest - scores[target])
+    fill(grad_embedding, single(0.0))
+    for label in range(n_classes):
+        grad = single(weight * (math.exp(scores[label] - highest) / mass - (label == target)))
         gradient[head.bias + label] += grad
-        row = head.matrix + label * size
-        for block in range(0, size, LANES):
-            store(gradient, row + block, fma(splat(grad), load(floats, embedding + block), load(gradient, row + block)))
-            store(
-                grad_graph_embeddings,
-                at + block,
-                fma(splat(grad), load(head.values, row + block), load(grad_graph_embeddings, at + block)),
-            )
+        add_times(part(gradient, head.matrix + label * size, size), standard, grad)
+        add_times(grad_embedding, part(head.values, head.matrix + label * size, size), grad)
     for block in range(0, size, LANES):
-        store(grad_graph_embeddings, at + block, load(grad_graph_embeddings, at + block) * load(standardizer.scale, block))
-    arena.tops[0] = mark
+        store_flat(grad_embedding, block, load_flat(grad_embedding, block) * load_flat(scale, block))
+    lower_tops(arena, tops)
     return loss, best == target
 
 
 @inner
-def _dot(a: Any, a_at: int, b: Any, b_at: int, size: int, lanes: int) -> float:
-    """The inner product, the sixteen lanes added up in double precision; ``lanes`` is where they may be put in ``b``."""
+def _dot(a: Any, b: Any) -> float:
+    """The inner product, the sixteen lanes added up in double precision."""
     total = splat(single(0.0))
-    for block in range(0, size, LANES):
-        total = fma(load(a, a_at + block), load(b, b_at + block), total)
-    store(b, lanes, total)
-    result = 0.0
-    for lane in range(LANES):
-        result += b[lanes + lane]
+    for block in range(0, a.n, LANES):
+        total = fma(load_flat(a, block), load_flat(b, block), total)
+    result: float = sum_lanes(total)
     return result

@@ -1,17 +1,22 @@
 """How functions of the engine are compiled: by `phist.jit`, with the liberties that the engine's arithmetic allows."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 from numba import types
 from numba.extending import intrinsic as numba_intrinsic
 
 from phist import jit
 from phist.jit import Function
 
+# A plain 0 or True is a type of its own for Numba, and whatever it is given to would be compiled once more for it.
+ZERO, ONE = cast(int, np.int64(0)), cast(int, np.int64(1))
+NO, YES = cast(bool, np.bool_(False)), cast(bool, np.bool_(True))
 FUSE = ("contract", "nsz", "arcp")  # a product and a sum may be one instruction; nothing else is relaxed
 
-_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy"}
+# The engine's functions make no arrays and return none, so that nothing has to count references.
+_OPTIONS: dict[str, Any] = {"fastmath": set(FUSE), "error_model": "numpy", "_nrt": False}
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:

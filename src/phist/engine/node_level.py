@@ -2,249 +2,280 @@
 
 from typing import Any, NamedTuple
 
-from phist.engine.arena import HISTOGRAMS, LINEAR, RECURSION, Arena, begin_phase, charge, take_floats
-from phist.engine.balls import Chunk, hops_of
-from phist.engine.bins import add_to_histogram, add_to_histogram_backward, append_numbered, scale_histogram, squash_rows
+from phist.engine.arena import (
+    HISTOGRAMS,
+    LINEAR,
+    RECURSION,
+    begin_phase,
+    charge,
+    lower_tops,
+    take_floats,
+    take_matrix,
+    tops_of,
+)
+from phist.engine.balls import Chunk, ball_operator, first_pair, reached_from
+from phist.engine.bins import (
+    Rows,
+    add_to_histogram,
+    add_to_histogram_backward,
+    append_numbered,
+    scale_histogram,
+    squash_rows,
+)
 from phist.engine.dense import accumulate, add_times, fill, multiply
-from phist.engine.jit import inner
-from phist.engine.layers import convolve, convolve_backward
-from phist.engine.plan import Plan
+from phist.engine.jit import ONE, ZERO, inner
+from phist.engine.layers import convolve, convolve_backward, take_signal
 from phist.engine.recursion import chebyshev_terms, impulse_terms, scatter_impulses
-from phist.engine.shape import Shape, Weights
-from phist.engine.simd import LANES, load, single, store
+from phist.engine.shape import Weights
+from phist.engine.simd import LANES, load, load_flat, single, store
+from phist.engine.views import matrix, part, rows_of, value_of
 
 ROWS_AT_ONCE = 1024  # rows of the background whose histograms are held at a time
 
 
 class Responses(NamedTuple):
-    """What f_node computes of a chunk and needs in the backward pass; where each begins."""
+    """What f_node computes of a chunk and needs in the backward pass."""
 
-    u: int  # (pairs of roots, order): terms of the impulses
-    x: int  # terms of every further layer
-    y: int  # (pairs, width): what the last layer responds
-    squashed: int  # (pairs, width): the same, whitened and between -1 and 1
+    u: Any  # (pairs of roots, order): terms of the impulses
+    x: Any  # terms of every further layer
+    y: Any  # (pairs, width): what the last layer responds
+    squashed: Any  # (pairs, width): the same, whitened and between -1 and 1
+    whitening: Any  # (2, width), or (2 · roots, width): mean and scale for all roots, or for each
+
+
+class Background(NamedTuple):
+    """Histograms of rows of the background, or their gradients."""
+
+    total: Any  # (bins, width)
+    numbered: Any  # (2 · bins, width): of one row, and times the bin's number
+    table: Any  # (rows at once · bins, width): of each row
 
 
 @inner
-def take_responses(shape: Shape, chunk: Chunk, arena: Arena) -> Responses:
+def take_responses(shape: Any, chunk: Chunk, whitening: Any, arena: Any) -> Responses:
     """Memory for them; at the same tops it is the same."""
-    strides = 0
-    for layer in range(1, len(shape.orders)):
-        strides += shape.orders[layer] * shape.widths[layer - 1]
     n, width = chunk.n_pairs, shape.widths[-1]
     return Responses(
-        take_floats(arena, (n - chunk.n_background) * shape.orders[0]),
-        take_floats(arena, n * strides),
-        take_floats(arena, n * width),
-        take_floats(arena, n * width),
+        take_matrix(arena, n - chunk.n_background, shape.orders[0]),
+        take_floats(arena, n * shape.further_terms),
+        take_matrix(arena, n, width),
+        take_matrix(arena, n, width),
+        whitening,
     )
 
 
 @inner
-def respond(shape: Shape, weights: Weights, plan: Plan, chunk: Chunk, roots: int, responses: Responses, arena: Arena) -> None:
-    """Convolutions of the impulses in the chunk's roots."""
-    u, y = responses.u, responses.y
-    floats, n_background, n_pairs = arena.floats, chunk.n_background, chunk.n_pairs
-    order, width, mark = shape.orders[0], shape.widths[0], arena.tops[0]
-    _fill_impulses(plan, chunk, roots, order, u, arena)
-    z = y if len(shape.orders) == 1 else take_floats(arena, n_pairs * shape.widest)
-    since = begin_phase(arena)
-    multiply(floats, u, n_pairs - n_background, order, weights.values, weights.matrices[0], width, floats, z + n_background * width)
-    charge(arena, LINEAR, since)
-    for block in range(0, width, LANES):
-        bias = load(weights.values, weights.biases[0] + block)
-        for row in range(n_background):
-            store(floats, z + row * width + block, bias)
-        for pair in range(n_background, n_pairs):
-            at = z + pair * width + block
-            store(floats, at, load(floats, at) + bias)
-    convolve(shape, weights, plan, chunk, z, responses.x, y, arena)
-    arena.tops[0] = mark
+def take_impulses(shape: Any, chunk: Chunk, arena: Any) -> Any:
+    """Space for the terms of sixteen impulses side by side; balls need none."""
+    return take_matrix(arena, 0 if chunk.n_background else chunk.n_rows, shape.orders[0] * LANES)
 
 
 @inner
-def _fill_impulses(plan: Plan, chunk: Chunk, roots: int, order: int, u: int, arena: Arena) -> None:
-    floats, integers, mark, since = arena.floats, arena.integers, arena.tops[0], begin_phase(arena)
-    if chunk.n_background:
-        for root in range(chunk.n_roots):
-            begin, end = integers[chunk.starts + root], integers[chunk.starts + root + 1]
-            hops, first = hops_of(chunk, root), chunk.indptr + begin
-            impulse_terms(floats, u + begin * order, end - begin, hops, order, integers, first, chunk.indices, chunk.values)
-    else:
-        n, stride = chunk.n_rows, order * LANES
-        terms = take_floats(arena, n * stride)
-        first, entry = plan.row_ptr[chunk.graph] + chunk.graph, plan.row_entry_ptr[chunk.graph]
-        for start in range(0, chunk.n_roots, LANES):
-            lanes = min(LANES, chunk.n_roots - start)
-            for row in range(n):
-                fill(floats, terms + row * stride, LANES, single(0.0))
-            for lane in range(lanes):
-                floats[terms + integers[roots + start + lane] * stride + lane] = single(1.0)
-            chebyshev_terms(floats, terms, n, order, LANES, plan.row_indptr, first, plan.row_indices, entry, plan.row_values, entry)
-            scatter_impulses(floats, terms, n, order, lanes, floats, u + start * n * order)
-    arena.tops[0] = mark
+def take_background(shape: Any, chunk: Chunk, arena: Any) -> Background:
+    """Space for it, where there is a background."""
+    number = shape.bins.number if chunk.n_background else 0
+    width, n_rows = shape.widths[-1], min(ROWS_AT_ONCE, chunk.n_rows)
+    return Background(
+        take_matrix(arena, number, width), take_matrix(arena, 2 * number, width), take_matrix(arena, n_rows * number, width)
+    )  # fmt: skip
+
+
+@inner
+def take_sums(shape: Any, arena: Any) -> Any:
+    """Space for sums over rows, plain and times the response: (2, width)."""
+    return take_matrix(arena, 2, shape.widths[-1])
+
+
+@inner
+def floats_per_pair(shape: Any) -> int:
+    """What a pair holds of its responses, for the limit of memory."""
+    n: int = shape.orders[0] + shape.further_terms + 2 * shape.widths[-1]
+    return n
+
+
+@inner
+def respond(shape: Any, weights: Weights, chunk: Chunk, roots: Any, responses: Responses, arena: Any) -> None:
+    """Convolutions of the impulses in the chunk's roots."""
+    u, n_background, n_pairs = responses.u, chunk.n_background, chunk.n_pairs
+    order, width, tops = shape.orders[0], shape.widths[0], tops_of(arena)
+    _fill_impulses(shape, chunk, roots, u, arena)
+    signal = take_signal(shape, 0 if len(shape.orders) == 1 else n_pairs, arena)
+    z = matrix(responses.y if len(shape.orders) == 1 else signal, 0, n_pairs, width)
+    since = begin_phase(arena)
+    multiply(u, matrix(weights.values, weights.matrices[0], order, width), rows_of(z, n_background, n_pairs - n_background))
+    charge(arena, LINEAR, since)
+    biases = part(weights.values, weights.biases[0], width)
+    for block in range(0, width, LANES):
+        bias = load_flat(biases, block)
+        for row in range(n_background):
+            store(z, row, block, bias)
+        for pair in range(n_background, n_pairs):
+            store(z, pair, block, load(z, pair, block) + bias)
+    convolve(shape, weights, chunk, signal, responses.x, responses.y, arena)
+    lower_tops(arena, tops)
+
+
+@inner
+def _fill_impulses(shape: Any, chunk: Chunk, roots: Any, u: Any, arena: Any) -> None:
+    tops, since, n, order = tops_of(arena), begin_phase(arena), chunk.n_rows, shape.orders[0]
+    for root in range(chunk.n_roots if chunk.n_background else 0):
+        begin, end = chunk.balls.starts[root], chunk.balls.starts[root + 1]
+        impulse_terms(rows_of(u, begin, end - begin), reached_from(chunk, root, ZERO), ball_operator(chunk, root))
+    terms = take_impulses(shape, chunk, arena)
+    for start in range(0, 0 if chunk.n_background else chunk.n_roots, LANES):
+        lanes = min(LANES, chunk.n_roots - start)
+        for row in range(n):
+            fill(part(terms, row * terms.width, LANES), single(0.0))
+        for lane in range(lanes):
+            terms[roots[start + lane] * terms.width + lane] = single(1.0)
+        chebyshev_terms(terms, order, chunk.operator)
+        scatter_impulses(terms, lanes, rows_of(u, start * n, lanes * n))
+    lower_tops(arena, tops)
     charge(arena, RECURSION, since)
 
 
 @inner
-def whitening_of(shape: Shape, whitening: int, root: int) -> int:
+def whitening_of(shape: Any, whitening: Any, root: int) -> Any:
     """Mean and scale for a root: its own, or those of all."""
-    return whitening if shape.joint else whitening + root * 2 * shape.widths[-1]
+    return rows_of(whitening, 0 if shape.joint else 2 * root, 2)
 
 
 @inner
-def squash(shape: Shape, chunk: Chunk, responses: Responses, whitening: int, arena: Arena) -> None:
+def _rows(chunk: Chunk, responses: Responses, whitening: Any, begin: int, n: int) -> Rows:
+    """Some pairs as the histogram takes them."""
+    y, squashed = rows_of(responses.y, begin, n), rows_of(responses.squashed, begin, n)
+    return Rows(y, whitening, squashed, part(chunk.multiplicity, begin, n))
+
+
+@inner
+def squash(shape: Any, chunk: Chunk, responses: Responses, arena: Any) -> None:
     """Whiten the responses and bring them between -1 and 1."""
-    bins, width, floats, since = shape.bins, shape.widths[-1], arena.floats, begin_phase(arena)
-    if shape.joint:
-        squash_rows(bins, floats, responses.y, chunk.n_pairs, width, whitening, responses.squashed)
-    else:
-        for root in range(chunk.n_roots):
-            own, at = whitening_of(shape, whitening, root), root * chunk.n_rows * width
-            squash_rows(bins, floats, responses.y + at, chunk.n_rows, width, own, responses.squashed + at)
+    bins, since = value_of(shape.bins), begin_phase(arena)
+    n = chunk.n_pairs if shape.joint else chunk.n_rows
+    for begin in range(0, chunk.n_pairs, n):
+        squash_rows(bins, _rows(chunk, responses, whitening_of(shape, responses.whitening, begin // n), begin, n))
     charge(arena, HISTOGRAMS, since)
 
 
 @inner
-def embed(shape: Shape, chunk: Chunk, squashed: int, embeddings: int, density: Any, arena: Arena) -> None:
+def histogram_of(shape: Any, embeddings: Any, root: int) -> Any:
+    """The histogram of a root among the embeddings, (roots, bins · width)."""
+    return matrix(embeddings, root * embeddings.width, shape.bins.number, shape.widths[-1])
+
+
+@inner
+def embed(shape: Any, chunk: Chunk, responses: Responses, embeddings: Any, density: Any, arena: Any) -> None:
     """Histograms of the chunk's roots; what is out of a root's reach counts by the background."""
-    bins, width, floats, integers, since = shape.bins, shape.widths[-1], arena.floats, arena.integers, begin_phase(arena)
-    size = bins.number * width
-    fill(floats, embeddings, chunk.n_roots * size, single(0.0))
+    bins, since = value_of(shape.bins), begin_phase(arena)
+    fill(embeddings, single(0.0))
     for root in range(chunk.n_roots):
-        begin, end = chunk.n_background + integers[chunk.starts + root], chunk.n_background + integers[chunk.starts + root + 1]
-        own = squashed + begin * width
-        add_to_histogram(bins, floats, own, end - begin, width, chunk.multiplicity + begin, floats, embeddings + root * size)
+        begin = first_pair(chunk, root)
+        rows = _rows(chunk, responses, responses.whitening, begin, first_pair(chunk, root + 1) - begin)
+        add_to_histogram(bins, rows, histogram_of(shape, embeddings, root))
     if chunk.n_background:
-        _embed_background(shape, chunk, squashed, embeddings, arena)
+        _embed_background(shape, chunk, responses, embeddings, arena)
     for root in range(chunk.n_roots):
-        scale_histogram(bins, width, floats, embeddings + root * size, density)
+        scale_histogram(bins, histogram_of(shape, embeddings, root), density)
     charge(arena, HISTOGRAMS, since)
 
 
 @inner
-def _embed_background(shape: Shape, chunk: Chunk, squashed: int, embeddings: int, arena: Arena) -> None:
+def _embed_background(shape: Any, chunk: Chunk, responses: Responses, embeddings: Any, arena: Any) -> None:
     """Every root sees the whole background but the rows of its own ball."""
-    bins, width, floats, integers = shape.bins, shape.widths[-1], arena.floats, arena.integers
-    size, mark = bins.number * width, arena.tops[0]
-    total, table = take_floats(arena, size), take_floats(arena, min(ROWS_AT_ONCE, chunk.n_rows) * size)
-    fill(floats, total, size, single(0.0))
+    bins, tops, number = value_of(shape.bins), tops_of(arena), shape.bins.number
+    balls, background = chunk.balls, take_background(shape, chunk, arena)
+    fill(background.total, single(0.0))
     for start in range(0, chunk.n_rows, ROWS_AT_ONCE):
         end = min(start + ROWS_AT_ONCE, chunk.n_rows)
-        fill(floats, table, (end - start) * size, single(0.0))
+        fill(rows_of(background.table, 0, (end - start) * number), single(0.0))
         for row in range(start, end):
-            to = table + (row - start) * size
-            add_to_histogram(bins, floats, squashed + row * width, 1, width, chunk.multiplicity + row, floats, to)
-            add_times(floats, total, floats, to, size, single(1.0))
+            own = rows_of(background.table, (row - start) * number, number)
+            add_to_histogram(bins, _rows(chunk, responses, responses.whitening, row, ONE), own)
+            add_times(background.total, own, single(1.0))
         for root in range(chunk.n_roots):
-            for pair in range(integers[chunk.starts + root], integers[chunk.starts + root + 1]):
-                row = integers[chunk.rows + pair]
+            for pair in range(balls.starts[root], balls.starts[root + 1]):
+                row = balls.rows[pair]
                 if start <= row < end:
-                    add_times(floats, embeddings + root * size, floats, table + (row - start) * size, size, single(-1.0))
+                    own = rows_of(background.table, (row - start) * number, number)
+                    add_times(histogram_of(shape, embeddings, root), own, single(-1.0))
     for root in range(chunk.n_roots):
-        add_times(floats, embeddings + root * size, floats, total, size, single(1.0))
-    arena.tops[0] = mark
+        add_times(histogram_of(shape, embeddings, root), background.total, single(1.0))
+    lower_tops(arena, tops)
 
 
 @inner
 def embed_backward(
-    shape: Shape, chunk: Chunk, responses: Responses, whitening: int, grad_histograms: int, grad_y: int, sums: int, arena: Arena
+    shape: Any, chunk: Chunk, responses: Responses, grad_histograms: Any, grad_y: Any, sums: Any, arena: Any
 ) -> None:
-    """The gradient of the whitened responses from that of the histograms; their sums are added to ``doubles[sums]``.
+    """The gradient of the whitened responses from that of the histograms.
 
     Args:
-        grad_histograms: for each root that of its histogram, then the same times the bin's number.
-        sums: plain and times the response, for all roots or for each.
+        grad_histograms: (roots · 2 · bins, width): of each root, then the same times the bin's number.
+        sums: their sums are added here in double precision, plain and times the response, for all roots or for each.
     """
-    bins, width, floats, integers, since = shape.bins, shape.widths[-1], arena.floats, arena.integers, begin_phase(arena)
-    size, mark = bins.number * width, arena.tops[0]
-    part = take_floats(arena, 2 * width)
+    bins, since, tops, width = value_of(shape.bins), begin_phase(arena), tops_of(arena), shape.widths[-1]
+    own = take_sums(shape, arena)
     if chunk.n_background:
-        fill(floats, part, 2 * width, single(0.0))
-        _embed_background_backward(shape, chunk, responses, whitening, grad_histograms, grad_y, part, arena)
-        for c in range(2 * width):
-            arena.doubles[sums + c] += floats[part + c]
+        fill(own, single(0.0))
+        _embed_background_backward(shape, chunk, responses, grad_histograms, grad_y, own, arena)
+        _add_sums(sums, ZERO, own)
     for root in range(chunk.n_roots):
-        fill(floats, part, 2 * width, single(0.0))
-        begin, end = chunk.n_background + integers[chunk.starts + root], chunk.n_background + integers[chunk.starts + root + 1]
-        own, to = whitening_of(shape, whitening, root), sums if shape.joint else sums + root * 2 * width
-        add_to_histogram_backward(
-            bins,
-            floats,
-            responses.y + begin * width,
-            responses.squashed + begin * width,
-            end - begin,
-            width,
-            own,
-            chunk.multiplicity + begin,
-            grad_histograms + root * 2 * size,
-            grad_y + begin * width,
-            part,
-        )
-        for c in range(2 * width):
-            arena.doubles[to + c] += floats[part + c]
-    arena.tops[0] = mark
+        fill(own, single(0.0))
+        begin = first_pair(chunk, root)
+        n, whitening = first_pair(chunk, root + 1) - begin, whitening_of(shape, responses.whitening, root)
+        grad_histogram = rows_of(grad_histograms, 2 * root * bins.number, 2 * bins.number)
+        rows = _rows(chunk, responses, whitening, begin, n)
+        add_to_histogram_backward(bins, rows, grad_histogram, rows_of(grad_y, begin, n), own)
+        _add_sums(sums, 0 if shape.joint else root * 2 * width, own)
+    lower_tops(arena, tops)
     charge(arena, HISTOGRAMS, since)
 
 
 @inner
+def _add_sums(sums: Any, to: int, own: Any) -> None:
+    for c in range(2 * own.width):
+        sums[to + c] += own[c]
+
+
+@inner
 def _embed_background_backward(
-    shape: Shape, chunk: Chunk, responses: Responses, whitening: int, grad_histograms: int, grad_y: int, sums: int, arena: Arena
+    shape: Any, chunk: Chunk, responses: Responses, grad_histograms: Any, grad_y: Any, sums: Any, arena: Any
 ) -> None:
     """A row of the background has the gradient of all roots but those that reach it."""
-    bins, width, floats, integers = shape.bins, shape.widths[-1], arena.floats, arena.integers
-    size, mark = bins.number * width, arena.tops[0]
-    total, numbered = take_floats(arena, size), take_floats(arena, 2 * size)
-    table = take_floats(arena, min(ROWS_AT_ONCE, chunk.n_rows) * size)
-    fill(floats, total, size, single(0.0))
+    bins, tops, number, balls = value_of(shape.bins), tops_of(arena), shape.bins.number, chunk.balls
+    background = take_background(shape, chunk, arena)
+    numbered, plain = background.numbered, rows_of(background.numbered, 0, number)
+    fill(background.total, single(0.0))
     for root in range(chunk.n_roots):
-        add_times(floats, total, floats, grad_histograms + root * 2 * size, size, single(1.0))
+        add_times(background.total, rows_of(grad_histograms, 2 * root * number, number), single(1.0))
     for start in range(0, chunk.n_rows, ROWS_AT_ONCE):
         end = min(start + ROWS_AT_ONCE, chunk.n_rows)
-        fill(floats, table, (end - start) * size, single(0.0))
+        fill(rows_of(background.table, 0, (end - start) * number), single(0.0))
         for root in range(chunk.n_roots):
-            for pair in range(integers[chunk.starts + root], integers[chunk.starts + root + 1]):
-                row = integers[chunk.rows + pair]
+            for pair in range(balls.starts[root], balls.starts[root + 1]):
+                row = balls.rows[pair]
                 if start <= row < end:
-                    add_times(floats, table + (row - start) * size, floats, grad_histograms + root * 2 * size, size, single(1.0))
+                    own = rows_of(background.table, (row - start) * number, number)
+                    add_times(own, rows_of(grad_histograms, 2 * root * number, number), single(1.0))
         for row in range(start, end):
-            fill(floats, numbered, size, single(0.0))
-            add_times(floats, numbered, floats, total, size, single(1.0))
-            add_times(floats, numbered, floats, table + (row - start) * size, size, single(-1.0))
-            append_numbered(bins, width, floats, numbered)
-            add_to_histogram_backward(
-                bins,
-                floats,
-                responses.y + row * width,
-                responses.squashed + row * width,
-                1,
-                width,
-                whitening,
-                chunk.multiplicity + row,
-                numbered,
-                grad_y + row * width,
-                sums,
-            )
-    arena.tops[0] = mark
+            fill(plain, single(0.0))
+            add_times(plain, background.total, single(1.0))
+            add_times(plain, rows_of(background.table, (row - start) * number, number), single(-1.0))
+            append_numbered(bins, numbered)
+            rows = _rows(chunk, responses, responses.whitening, row, ONE)
+            add_to_histogram_backward(bins, rows, numbered, rows_of(grad_y, row, 1), sums)
+    lower_tops(arena, tops)
 
 
 @inner
 def respond_backward(
-    shape: Shape, weights: Weights, gradient: Any, plan: Plan, chunk: Chunk, responses: Responses, grad_y: int, arena: Arena
+    shape: Any, weights: Weights, gradient: Any, chunk: Chunk, responses: Responses, signal: Any, arena: Any
 ) -> None:
-    """From the gradient of the last responses to that of f_node's parameters."""
-    width, n_background = shape.widths[0], chunk.n_background
-    convolve_backward(shape, weights, gradient, plan, chunk, responses.x, grad_y, arena)
-    since = begin_phase(arena)
-    accumulate(
-        arena.floats,
-        responses.u,
-        chunk.n_pairs - n_background,
-        shape.orders[0],
-        arena.floats,
-        grad_y + n_background * width,
-        width,
-        gradient,
-        weights.matrices[0],
-    )
+    """From the gradient of the last responses, at the beginning of ``signal``, to that of f_node's parameters."""
+    order, width, n_background, tops = shape.orders[0], shape.widths[0], chunk.n_background, tops_of(arena)
+    convolve_backward(shape, weights, gradient, chunk, responses.x, signal, arena)
+    since, n = begin_phase(arena), chunk.n_pairs - n_background
+    grad_z = matrix(signal, n_background * width, n, width)
+    accumulate(responses.u, grad_z, matrix(gradient, weights.matrices[0], order, width))
     charge(arena, LINEAR, since)
+    lower_tops(arena, tops)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from phist.engine.jit import inner
 from phist.engine.parameters import Parameters
-from phist.engine.simd import LANES, fma, load, single, splat, square_root, store
+from phist.engine.simd import LANES, fma, load_flat, single, splat, square_root, store_flat, sum_lanes
 
 Array = NDArray[Any]
 
@@ -111,44 +111,40 @@ def _part_of(size: int, number: int, threads: int) -> Any:
 
 
 @inner
-def sum_gradients(gradients: Any, arrays: AdamWArrays, number: int, threads: int) -> None:
+def sum_gradients(gradients: Any, arrays: Any, number: int, threads: int) -> None:
     """The sum of every shard's gradients, for this worker's part of the numbers."""
-    begin, end = _part_of(len(arrays.mask), number, threads)
-    squares = splat(single(0.0))
+    mask, gradient = arrays.mask, arrays.gradient
+    begin, end = _part_of(len(mask), number, threads)
+    squares, size = splat(single(0.0)), gradients.shape[1]
     for at in range(begin, end, LANES):
-        grad = load(gradients[0], at)
+        grad = load_flat(gradients, at)
         for other in range(1, len(gradients)):
-            grad = grad + load(gradients[other], at)
-        grad = grad * load(arrays.mask, at)
-        store(arrays.gradient, at, grad)
+            grad = grad + load_flat(gradients, other * size + at)
+        grad = grad * load_flat(mask, at)
+        store_flat(gradient, at, grad)
         squares = fma(grad, grad, squares)
-    lanes, total = np.empty(LANES, np.float32), 0.0
-    store(lanes, 0, squares)
-    for lane in range(LANES):
-        total += lanes[lane]
-    arrays.squares[number] = total
+    arrays.squares[number] = sum_lanes(squares)
 
 
 @inner
-def adamw_part(arrays: AdamWArrays, step: int, number: int, packed: Any) -> None:
+def adamw_part(arrays: Any, step: int, number: int, packed: Any) -> None:
     """AdamW with clipping on this thread's part of the ``packed`` parameters and on their transposes."""
-    begin, end = _part_of(len(arrays.mask), number, len(arrays.squares))
-    factor = single(min(1.0, arrays.max_norm / (np.sqrt(arrays.squares.sum()) + 1e-6)))
-    _adamw(packed, arrays, begin, end, factor, arrays.rates[step], arrays.n_done + step + 1)
-    for at in range(begin, end):
-        packed[arrays.mirrors[at]] = packed[at]
-
-
-@inner
-def _adamw(packed: Any, arrays: AdamWArrays, begin: int, end: int, factor: Any, rate: float, step: int) -> None:
-    gradient, mean, square, betas = arrays.gradient, arrays.mean, arrays.square, arrays.betas
-    reduction, scale = single(rate / (1 - betas[0] ** step)), single(1 / np.sqrt(1 - betas[1] ** step))
-    first, second, rest = single(1 - betas[0]), single(betas[1]), single(1 - betas[1])
+    gradient, mean, square, decays, mirrors = arrays.gradient, arrays.mean, arrays.square, arrays.decays, arrays.mirrors
+    squares, betas, total, n_done = arrays.squares, arrays.betas, 0.0, arrays.n_done + step + 1
+    for other in range(len(squares)):
+        total += squares[other]
+    factor = single(min(1.0, arrays.max_norm / (math.sqrt(total) + 1e-6)))
+    rate, epsilon = arrays.rates[step], single(arrays.epsilon)
+    reduction, scale = single(rate / (1 - betas[0] ** n_done)), single(1 / math.sqrt(1 - betas[1] ** n_done))
+    pace, first, second, rest = single(rate), single(1 - betas[0]), single(betas[1]), single(1 - betas[1])
+    begin, end = _part_of(len(arrays.mask), number, len(squares))
     for at in range(begin, end, LANES):
-        grad, average, value = load(gradient, at) * factor, load(mean, at), load(packed, at)
+        grad, average, value = load_flat(gradient, at) * factor, load_flat(mean, at), load_flat(packed, at)
         average = average + (grad - average) * first
-        square_average = load(square, at) * second + grad * grad * rest
-        store(mean, at, average)
-        store(square, at, square_average)
-        kept = value - value * (load(arrays.decays, at) * single(rate))
-        store(packed, at, kept - average * reduction / (square_root(square_average) * scale + single(arrays.epsilon)))
+        square_average = load_flat(square, at) * second + grad * grad * rest
+        store_flat(mean, at, average)
+        store_flat(square, at, square_average)
+        kept = value - value * (load_flat(decays, at) * pace)
+        store_flat(packed, at, kept - average * reduction / (square_root(square_average) * scale + epsilon))
+    for at in range(begin, end):
+        packed[mirrors[at]] = packed[at]

@@ -40,8 +40,6 @@ class Parameters:
         self.mirrors = np.arange(self.own_size, dtype=np.int32)
         self.mirrors[self.positions] = turned
         self.flat = np.empty(len(self.positions), np.float32)
-        self._gradient = np.zeros_like(self.flat)
-        self._gradients = self._apart(self._gradient)
         self._views = FlatViews()
 
     @property
@@ -64,16 +62,6 @@ class Parameters:
         """The sum of every thread's gradients, (threads, own_size), in the order and the shapes of ``tensors``."""
         flat = np.empty_like(self.flat)
         _collect(gradients, self.positions, flat)
-        return self._apart(flat)
-
-    def hand_over(self, gradients: Array) -> None:
-        """Leave the sum of every thread's gradients where an optimiser looks for it, in memory that is used again and again."""
-        _collect(gradients, self.positions, self._gradient)
-        for tensor, gradient in zip(self.tensors, self._gradients, strict=True):
-            if tensor.requires_grad and tensor.grad is not gradient:
-                tensor.grad = gradient
-
-    def _apart(self, flat: Array) -> list[Tensor]:
         return [torch.from_numpy(flat[own]).view(tensor.shape) for own, tensor in zip(self.slices, self.tensors, strict=True)]
 
 
@@ -148,8 +136,8 @@ class _Layout:
         """A padded matrix without padding, as torch orders it: (order, inputs, outputs)."""
         order, width, channels = self.orders[layer], self.widths[layer], self.channels[layer]
         if layer == 0 and on_embeddings:
-            never_inline = padded_matrix.reshape(self.bins, self.widths[-1], order, width)
-            return never_inline[:, : self.channels[-1], :, :channels].transpose(2, 1, 0, 3)
+            by_bin = padded_matrix.reshape(self.bins, self.widths[-1], order, width)
+            return by_bin[:, : self.channels[-1], :, :channels].transpose(2, 1, 0, 3)
         below, inputs = (self.widths[layer - 1], self.channels[layer - 1]) if layer else (1, 1)
         return padded_matrix.reshape(order, below, width)[:, :inputs, :channels]
 

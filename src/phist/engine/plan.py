@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.jit import compiled, inner
-from phist.engine.twins import merge_twins, twin_classes
+from phist.engine.jit import ZERO, compiled, inner
+from phist.engine.recursion import Operator
+from phist.engine.twins import SparseRows, merge_twins, twin_classes
+from phist.engine.views import part
+from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
-from phist.nn.batch import LEAST_DEGREE, LEAST_EXPONENT
+from phist.nn.batch import LEAST_DEGREE, LEAST_EXPONENT, check_operator
 
 BALL_PAYS = 0.6  # a ball with more of the rows than this costs less when computed whole
 PROBES = 8  # roots per graph whose balls are measured
@@ -17,19 +20,24 @@ PROBES = 8  # roots per graph whose balls are measured
 Array = NDArray[Any]
 
 
+class Operators(NamedTuple):
+    """A sparse matrix for each graph of a set."""
+
+    entry_ptr: Array  # (graphs + 1): entries of each graph
+    indptr: Array  # (nodes + graphs): entries of each node, counted from the graph's first; a graph has one more than nodes
+    indices: Array  # numbered within the graph
+    values: Array
+
+
 class Plan(NamedTuple):
     """The graphs of a set, ready to be computed on in any order; a tuple of arrays, as compiled code takes it."""
 
     node_ptr: Array  # (graphs + 1)
-    entry_ptr: Array  # (graphs + 1): entries of each graph's scaled Laplacian, for f_graph
-    indptr: Array  # (nodes + graphs): entries of each node, counted from the graph's first; a graph has one more than nodes
-    indices: Array  # numbered within the graph
-    values: Array
+    nodes: Operators  # on nodes, for f_graph
+    nodes_transposed: Operators  # the same arrays where graphs are undirected and the operator is the Laplacian
     row_ptr: Array  # (graphs + 1): rows of each graph, that is its nodes with twins merged
-    row_entry_ptr: Array  # and so on: the same operator on rows, for f_node
-    row_indptr: Array
-    row_indices: Array
-    row_values: Array
+    rows: Operators  # on rows, for f_node
+    rows_transposed: Operators
     multiplicity: Array  # (rows): nodes merged into each
     root_row: Array  # (nodes): the row that stands for a node when it is the root
     by_balls: Array  # (graphs): whether rows beyond the reach of a root are taken from a background
@@ -53,45 +61,104 @@ class Plan(NamedTuple):
         return np.diff(self.row_ptr)
 
 
-def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool) -> Plan:
-    """Plan ``graphs`` for the Laplacian scaled by ``scale``.
+def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool, operator: str = "laplacian") -> Plan:
+    """Plan ``graphs`` for an operator of `Batch` scaled by ``scale``.
 
     Args:
         reach: hops from a root to the farthest row it can change.
         balls: whether the network allows a background at all.
+        operator: that of directed graphs, ``"random-walk"``, is computed without balls, and twins are not merged there.
     """
-    weights = graphs.weights_or_ones()
-    values = scaled_laplacian(graphs.indptr, graphs.indices, weights, graphs.node_ptr, scale)
-    first = twin_classes(graphs.node_ptr, graphs.indptr, graphs.indices, weights)
-    row_ptr, row_indptr, row_indices, row_values, multiplicity, root_row = merge_twins(
-        graphs.node_ptr, graphs.indptr, graphs.indices, values, first
-    )
-    by_balls, ball_sizes = np.zeros(len(graphs), np.bool_), np.diff(row_ptr)
-    if balls:
-        by_balls, measured = measure_balls(row_ptr, row_indptr, row_indices, reach)
+    check_operator(operator, graphs.directed)
+    symmetric = operator == "laplacian"
+    weights, node_ptr = graphs.weights_or_ones(), np.ascontiguousarray(graphs.node_ptr, np.int64)
+    values = scaled_operator(SparseRows(graphs.indptr, graphs.indices, weights), node_ptr, scale, symmetric)
+    first = np.arange(graphs.n_nodes)
+    if not graphs.directed:
+        first = twin_classes(node_ptr, graphs.indptr, graphs.indices, weights)
+    nodes = SparseRows(graphs.indptr, np.ascontiguousarray(graphs.indices, np.int32), values)
+    transposed = nodes if symmetric else transpose(node_ptr, nodes)
+    rows = merge_twins(node_ptr, nodes, first)
+    rows_transposed = rows if symmetric else merge_twins(node_ptr, transposed, first)
+    by_balls, ball_sizes = np.zeros(len(graphs), np.bool_), np.diff(rows.ptr)
+    if balls and symmetric:
+        by_balls, measured = measure_balls(rows.ptr, rows.operator.indptr, rows.operator.indices, reach)
         ball_sizes = np.where(by_balls, measured, ball_sizes)
-    indices = np.ascontiguousarray(graphs.indices, np.int32)
+    on_nodes, on_rows = _by_graph(node_ptr, nodes), _by_graph(rows.ptr, rows.operator)
     return Plan(
-        np.ascontiguousarray(graphs.node_ptr, np.int64), *_within_graphs(graphs.node_ptr, graphs.indptr), indices, values,
-        row_ptr, *_within_graphs(row_ptr, row_indptr), row_indices, row_values, multiplicity, root_row, by_balls, ball_sizes,
-    )  # fmt: skip
+        node_ptr,
+        on_nodes,
+        on_nodes if symmetric else _by_graph(node_ptr, transposed),
+        rows.ptr,
+        on_rows,
+        on_rows if symmetric else _by_graph(rows.ptr, rows_transposed.operator),
+        rows.multiplicity,
+        rows.root_row,
+        by_balls,
+        ball_sizes,
+    )
 
 
-def _within_graphs(ptr: Array, indptr: Array) -> tuple[Array, Array]:
+def transpose(node_ptr: Array, matrix: SparseRows) -> SparseRows:
+    """The transposes of the graphs' matrices."""
+    n_nodes = len(matrix.indptr) - 1
+    first = np.repeat(node_ptr[:-1], np.diff(matrix.indptr[node_ptr]))  # of the graph of each entry
+    rows, columns = np.repeat(np.arange(n_nodes), np.diff(matrix.indptr)), first + matrix.indices
+    order = np.argsort(columns, kind="stable")
+    indptr = starts_of(np.bincount(columns, minlength=n_nodes))
+    return SparseRows(indptr, (rows - first)[order].astype(np.int32), matrix.values[order])
+
+
+def _by_graph(ptr: Array, matrix: SparseRows) -> Operators:
     """Entries of each graph, and the rows' pointers counted from the graph's first entry: small numbers in any set."""
+    indptr = matrix.indptr
     entry_ptr = np.ascontiguousarray(indptr[ptr], np.int64)
     graphs = np.arange(len(ptr) - 1)
     ends = np.delete(np.arange(len(indptr) - 1 + len(graphs)), ptr[:-1] + graphs)  # all but the first pointer of a graph
     counted = np.zeros(len(indptr) - 1 + len(graphs), np.int64)
     counted[ends] = indptr[1:] - np.repeat(entry_ptr[:-1], np.diff(ptr))
-    return entry_ptr, counted.astype(np.int32)
+    indices = matrix.indices.view()
+    indices.flags.writeable = False  # as those of graphs are: code is compiled for one kind of array
+    return Operators(entry_ptr, counted.astype(np.int32), indices, matrix.values)
+
+
+@inner
+def operator_of(matrices: Any, ptr: Any, graph: int) -> Operator:
+    """The matrix of a graph, given where the rows of each begin."""
+    entry, n = matrices.entry_ptr[graph], ptr[graph + 1] - ptr[graph]
+    n_entries = matrices.entry_ptr[graph + 1] - entry
+    return Operator(
+        part(matrices.indptr, ptr[graph] + graph, n + 1),
+        part(matrices.indices, entry, n_entries),
+        part(matrices.values, entry, n_entries),
+    )
+
+
+@inner
+def rows_in(plan: Any, graph: int) -> int:
+    """Rows of a graph."""
+    n: int = plan.row_ptr[graph + 1] - plan.row_ptr[graph]
+    return n
+
+
+@inner
+def nodes_in(plan: Any, graph: int) -> int:
+    """Nodes of a graph."""
+    n: int = plan.node_ptr[graph + 1] - plan.node_ptr[graph]
+    return n
+
+
+def scaled_operator(adjacency: SparseRows, node_ptr: Array, scale: float, symmetric: bool) -> Array:
+    """The entries of scale·(L - I), graph by graph; of -scale·D^-1 A unless ``symmetric``."""
+    values = np.empty(len(adjacency.indices), np.float32)
+    _fill_operator(adjacency, node_ptr, scale, symmetric, np.zeros(len(adjacency.indptr) - 1), values)
+    return values
 
 
 @compiled
-def scaled_laplacian(indptr: Any, indices: Any, weights: Any, node_ptr: Any, scale: float) -> Any:
-    """The entries of scale·(L - I), graph by graph."""
-    inverse_root = np.zeros(len(indptr) - 1)
-    values = np.empty(len(indices), np.float32)
+def _fill_operator(adjacency: Any, node_ptr: Any, scale: float, symmetric: bool, inverse: Any, values: Any) -> None:
+    """``inverse`` is scratch: what each node's entries are divided by."""
+    indptr, indices, weights = adjacency
     for graph in range(len(node_ptr) - 1):
         first, last = node_ptr[graph], node_ptr[graph + 1]
         factor = _weight_factor(weights[indptr[first] : indptr[last]])
@@ -100,11 +167,11 @@ def scaled_laplacian(indptr: Any, indices: Any, weights: Any, node_ptr: Any, sca
             for arc in range(indptr[node], indptr[node + 1]):
                 degree += weights[arc] * factor
             if degree >= LEAST_DEGREE:
-                inverse_root[node] = np.sqrt(1 / degree)
+                inverse[node] = math.sqrt(1 / degree) if symmetric else 1 / degree
         for node in range(first, last):
             for arc in range(indptr[node], indptr[node + 1]):
-                values[arc] = -scale * inverse_root[node] * (weights[arc] * factor) * inverse_root[first + indices[arc]]
-    return values
+                other = inverse[first + indices[arc]] if symmetric else 1.0
+                values[arc] = -scale * inverse[node] * (weights[arc] * factor) * other
 
 
 @inner
@@ -117,39 +184,43 @@ def _weight_factor(weights: Any) -> float:
     return math.ldexp(1.0, -(exponent - exponent % 2))
 
 
-@compiled
-def measure_balls(row_ptr: Any, indptr: Any, indices: Any, reach: int) -> Any:
+def measure_balls(row_ptr: Array, indptr: Array, indices: Array, reach: int) -> tuple[Array, Array]:
     """For each graph whether balls pay, and how many rows a ball has on average."""
-    n_graphs = len(row_ptr) - 1
-    largest = 0
-    for graph in range(n_graphs):
-        largest = max(largest, row_ptr[graph + 1] - row_ptr[graph])
-    seen = np.full(largest, -1, np.int64)
-    queue = np.empty(largest, np.int64)
+    n_graphs, largest = len(row_ptr) - 1, int(np.diff(row_ptr).max(initial=0))
     pays, sizes = np.zeros(n_graphs, np.bool_), np.zeros(n_graphs, np.int64)
-    probe = 0
-    for graph in range(n_graphs):
-        first, n_rows = row_ptr[graph], row_ptr[graph + 1] - row_ptr[graph]
+    _measure_balls(row_ptr, (indptr, indices), reach, np.empty(largest, np.int64), np.empty(largest, np.int64), pays, sizes)
+    return pays, sizes
+
+
+@compiled
+def _measure_balls(row_ptr: Any, matrix: Any, reach: int, seen: Any, queue: Any, pays: Any, sizes: Any) -> None:
+    """``seen`` and ``queue`` are scratch, for the rows of the largest graph."""
+    indptr, indices = matrix
+    probe = ZERO
+    for graph in range(len(row_ptr) - 1):
+        n_rows = row_ptr[graph + 1] - row_ptr[graph]
+        own = indptr[row_ptr[graph] : row_ptr[graph + 1] + 1]
         step = max(1, n_rows // PROBES)
         found, roots = 0, 0
-        seen[:n_rows] = -1
+        for row in range(n_rows):
+            seen[row] = -1
         for root in range(0, n_rows, step):
-            found += _ball_size(root, first, indptr, indices, reach, seen, queue, probe)
+            found += _ball_size(root, own, indices, reach, seen, queue, probe)
             probe += 1
             roots += 1
         pays[graph] = found < BALL_PAYS * roots * n_rows
         sizes[graph] = found // max(roots, 1)
-    return pays, sizes
 
 
 @inner
-def _ball_size(root: int, first: int, indptr: Any, indices: Any, reach: int, seen: Any, queue: Any, mark: int) -> int:
+def _ball_size(root: int, indptr: Any, indices: Any, reach: int, seen: Any, queue: Any, mark: int) -> int:
+    """Rows within reach of a root of a graph, whose pointers are ``indptr``; those that were seen are marked."""
     queue[0], seen[root] = root, mark
     begin, count = 0, 1
     for _ in range(reach):
         end = count
         for position in range(begin, end):
-            row = first + queue[position]
+            row = queue[position]
             for entry in range(indptr[row], indptr[row + 1]):
                 other = indices[entry]
                 if seen[other] != mark:

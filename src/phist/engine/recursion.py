@@ -1,131 +1,125 @@
 """Chebyshev recursions on rows of signals, in place.
 
-A row holds ``order`` blocks of ``width`` numbers. The operator is sparse rows: ``indptr[first]``, ``indptr[first + 1]``, ...
-count from ``entry`` in ``indices`` and from ``value`` in ``values``; column numbers count from the signal's first row.
+A row of a signal holds ``order`` blocks of one width, for the terms T_0 x, T_1 x, ...
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from phist.engine.dense import fill
-from phist.engine.jit import inner, never_inline
+from phist.engine.jit import NO, YES, inner, never_inline
 from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
+from phist.engine.views import part
 
 QUAD = 4  # entries of a row between pairs come in fours: its end is no surprise to the processor then
 
 
+class Operator(NamedTuple):
+    """A sparse matrix on the rows of a signal."""
+
+    indptr: Any  # (rows + 1)
+    indices: Any  # (entries)
+    values: Any  # (entries)
+
+
 @inner
-def _apply(
-    x: Any, source: int, stride: int, indptr: Any, at: int, indices: Any, entry: int, values: Any, value: int, in_fours: bool
-) -> Any:
-    """A row of the operator times the blocks that begin at ``x[source]``."""
-    begin, end = indptr[at], indptr[at + 1]
+def _apply(x: Any, column: int, operator: Operator, row: int, in_fours: bool) -> Any:
+    """A row of the operator times the vectors that begin at ``column`` of each row of x."""
+    indices, values = operator.indices, operator.values
+    begin, end = operator.indptr[row], operator.indptr[row + 1]
     total, other = splat(single(0.0)), splat(single(0.0))
     if in_fours:
-        for number in range(begin, end, QUAD):
-            index, to = entry + number, value + number
-            total = fma(broadcast(values, to), load(x, source + indices[index] * stride), total)
-            other = fma(broadcast(values, to + 1), load(x, source + indices[index + 1] * stride), other)
-            total = fma(broadcast(values, to + 2), load(x, source + indices[index + 2] * stride), total)
-            other = fma(broadcast(values, to + 3), load(x, source + indices[index + 3] * stride), other)
+        for at in range(begin, end, QUAD):
+            total = fma(broadcast(values, at), load(x, indices[at], column), total)
+            other = fma(broadcast(values, at + 1), load(x, indices[at + 1], column), other)
+            total = fma(broadcast(values, at + 2), load(x, indices[at + 2], column), total)
+            other = fma(broadcast(values, at + 3), load(x, indices[at + 3], column), other)
         return total + other
-    for number in range(begin, end):
-        total = fma(broadcast(values, value + number), load(x, source + indices[entry + number] * stride), total)
+    for at in range(begin, end):
+        total = fma(broadcast(values, at), load(x, indices[at], column), total)
     return total
 
 
 @inner
-def _next_term(
-    x: Any, at: int, n: int, k: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any,
-    value: int, in_fours: bool,
-) -> None:  # fmt: skip
-    """T_k of ``n`` rows from the terms before it."""
-    stride = order * width
+def _next_term(x: Any, n: int, k: int, width: int, operator: Operator, in_fours: bool) -> None:
+    """T_k of the first ``n`` rows from the terms before it."""
     for row in range(n):
-        to = at + row * stride + k * width
-        for block in range(0, width, LANES):
-            total = _apply(x, at + (k - 1) * width + block, stride, indptr, first + row, indices, entry, values, value, in_fours)
+        for block in range(k * width, (k + 1) * width, LANES):
+            total = _apply(x, block - width, operator, row, in_fours)
             if k > 1:
-                total = total + total - load(x, to - 2 * width + block)
-            store(x, to + block, total)
+                total = total + total - load(x, row, block - 2 * width)
+            store(x, row, block, total)
 
 
 @inner
-def chebyshev_terms(
-    x: Any, at: int, n: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any, value: int
-) -> None:
+def chebyshev_terms(x: Any, order: int, operator: Operator) -> None:
     """From T_0 x in each row's first block to T_1 x, ..., T_(order-1) x in the others."""
     never_inline()
+    width = x.width // order
     for k in range(1, order):
-        _next_term(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
+        _next_term(x, x.n, k, width, operator, NO)
 
 
 @inner
-def ball_terms(
-    x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int, n: int
-) -> None:
-    """`chebyshev_terms` on a ball of ``n`` rows, where only the first ``integers[reached + k]`` can have a T_k that is not zero."""
+def ball_terms(x: Any, order: int, reached: Any, operator: Operator) -> None:
+    """`chebyshev_terms` on a ball, where only the first ``reached[k]`` rows can have a T_k that is not zero."""
     never_inline()
+    width = x.width // order
     for k in range(1, order):
-        within = integers[reached + k]
-        _next_term(x, at, within, k, order, width, integers, first, integers, entry, x, value, True)
-        for row in range(within, n):
-            fill(x, at + (row * order + k) * width, width, single(0.0))
+        _next_term(x, reached[k], k, width, operator, YES)
+        for row in range(reached[k], x.n):
+            fill(part(x, row * x.width + k * width, width), single(0.0))
 
 
 @inner
-def _next_term_backward(
-    x: Any, at: int, n: int, k: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any,
-    value: int, in_fours: bool,
-) -> None:  # fmt: skip
-    stride, double = order * width, splat(single(2.0) if k > 1 else single(1.0))
+def _fold_term(x: Any, n: int, k: int, width: int, operator: Operator, in_fours: bool) -> None:
+    """Add what the k-th blocks of the first ``n`` rows mean to the blocks before them."""
+    double = splat(single(2.0) if k > 1 else single(1.0))
     for row in range(n):
-        to = at + row * stride + (k - 1) * width
-        for block in range(0, width, LANES):
-            total = _apply(x, at + k * width + block, stride, indptr, first + row, indices, entry, values, value, in_fours)
-            store(x, to + block, fma(double, total, load(x, to + block)))
+        for block in range((k - 1) * width, k * width, LANES):
+            total = _apply(x, block + width, operator, row, in_fours)
+            store(x, row, block, fma(double, total, load(x, row, block)))
             if k > 1:
-                before = to - width + block
-                store(x, before, load(x, before) - load(x, to + width + block))
+                store(x, row, block - width, load(x, row, block - width) - load(x, row, block + width))
 
 
 @inner
-def chebyshev_terms_backward(
-    x: Any, at: int, n: int, order: int, width: int, indptr: Any, first: int, indices: Any, entry: int, values: Any, value: int
-) -> None:
-    """The adjoint of `chebyshev_terms`, and Clenshaw's sum: a row's first block becomes the sum of T_k of its k-th blocks."""
+def chebyshev_sum(x: Any, order: int, operator: Operator) -> None:
+    """Clenshaw's sum: a row's first block becomes the sum of T_k of the k-th blocks; the backward form of `chebyshev_terms`."""
     never_inline()
+    width = x.width // order
     for k in range(order - 1, 0, -1):
-        _next_term_backward(x, at, n, k, order, width, indptr, first, indices, entry, values, value, False)
+        _fold_term(x, x.n, k, width, operator, NO)
 
 
 @inner
-def ball_terms_backward(
-    x: Any, at: int, reached: int, order: int, width: int, integers: Any, first: int, entry: int, value: int
-) -> None:
-    """The adjoint of `ball_terms`; first blocks of rows past ``integers[reached]`` are left as they are."""
+def ball_sum(x: Any, order: int, reached: Any, operator: Operator) -> None:
+    """The backward form of `ball_terms`; first blocks of rows past ``reached[0]`` are left as they are."""
     never_inline()
+    width = x.width // order
     for k in range(order - 1, 0, -1):
-        _next_term_backward(x, at, integers[reached + k - 1], k, order, width, integers, first, integers, entry, x, value, True)
+        _fold_term(x, reached[k - 1], k, width, operator, YES)
 
 
 @inner
-def impulse_terms(x: Any, at: int, n: int, hops: int, order: int, integers: Any, first: int, entry: int, value: int) -> None:
-    """T_k of an impulse in the first of a ball's ``n`` rows: numbers instead of blocks."""
-    for index in range(at, at + n * order):
-        x[index] = single(0.0)
-    x[at] = single(1.0)
+def impulse_terms(u: Any, reached: Any, operator: Operator) -> None:
+    """T_k of an impulse in the first row of a ball: numbers instead of blocks, (rows, order)."""
+    indptr, indices, values, order = operator.indptr, operator.indices, operator.values, u.width
+    for at in range(u.n * order):
+        u[at] = single(0.0)
+    u[0] = single(1.0)
     for k in range(1, order):
-        for row in range(integers[hops + k]):
+        for row in range(reached[k]):
             total = single(0.0)
-            for number in range(integers[first + row], integers[first + row + 1]):
-                total += x[value + number] * x[at + integers[entry + number] * order + k - 1]
-            to = at + row * order + k
-            x[to] = total if k == 1 else total + total - x[to - 2]
+            for at in range(indptr[row], indptr[row + 1]):
+                total += values[at] * u[indices[at] * order + k - 1]
+            to = row * order + k
+            u[to] = total if k == 1 else total + total - u[to - 2]
 
 
 @inner
-def scatter_impulses(terms: Any, at: int, n: int, order: int, lanes: int, u: Any, to: int) -> None:
-    """From terms of several impulses side by side, (rows, order, LANES), to those of each, (lanes, rows, order)."""
+def scatter_impulses(terms: Any, lanes: int, u: Any) -> None:
+    """From terms of several impulses side by side, (rows, order · LANES), to those of each, (lanes · rows, order)."""
+    size = terms.n * u.width
     for lane in range(lanes):
-        for number in range(n * order):
-            u[to + lane * n * order + number] = terms[at + number * LANES + lane]
+        for number in range(size):
+            u[lane * size + number] = terms[number * LANES + lane]

@@ -2,307 +2,310 @@
 
 from typing import Any, NamedTuple
 
-from phist.engine.arena import BALLS, Arena, begin_phase, charge, take_floats, take_integers
-from phist.engine.balls import Chunk, lay_chunk, open_chunk
+from phist.engine.arena import (
+    BALLS,
+    DOUBLES,
+    begin_phase,
+    charge,
+    lower_tops,
+    take_doubles,
+    take_floats,
+    take_integers,
+    take_matrix,
+    tops_of,
+)
+from phist.engine.balls import Chunk, Counts, open_chunk, take_chunk
 from phist.engine.bins import scale_histogram_backward
 from phist.engine.dense import fill
-from phist.engine.jit import inner
-from phist.engine.node_level import Responses, embed, embed_backward, respond, respond_backward, squash, take_responses
-from phist.engine.plan import Plan
-from phist.engine.shape import Network, Shape
-from phist.engine.simd import LANES, load, single, store
+from phist.engine.graph_level import density_of, take_moments
+from phist.engine.jit import YES, ZERO, inner
+from phist.engine.layers import take_signal
+from phist.engine.node_level import (
+    Responses,
+    embed,
+    embed_backward,
+    histogram_of,
+    respond,
+    respond_backward,
+    squash,
+    take_responses,
+    take_sums,
+    whitening_of,
+)
+from phist.engine.plan import nodes_in
+from phist.engine.simd import LANES, load, load_flat, single, store
+from phist.engine.views import matrix, part, rows_of, value_of
 from phist.engine.whitening import add_moments, append_moments, append_moments_backward, finish_moments, whiten_backward
-from phist.nn.sampling import Draws
-
-STATES = 8  # what is remembered of a graph between the passes:
-KEPT, FLOATS, INTEGERS, N_PAIRS, ENTRIES, ROOTS, FIRST_ROOT, RESPONSES = range(STATES)
+from phist.engine.work import ENTRIES, KEPT, N_PAIRS
 
 
 class DistinctRoots(NamedTuple):
-    """The distinct roots of a graph; where each begins."""
+    """The distinct roots of a graph; there may be fewer than draws."""
 
-    draw_root: int  # (draws): which root each draw is; twins are one
-    rows: int  # (roots): which row of the graph each is
-    weights: int  # (roots): draws of each
-    whitening: int
+    draw_root: Any  # (draws): which root each draw is; twins are one
+    rows: Any  # (roots): which row of the graph each is
+    weights: Any  # (roots): draws of each
+    whitening: Any  # (2, width), or (2 · draws, width): mean and scale for all roots, or for each
+
+
+class RootGradients(NamedTuple):
+    """Gradients of a graph's roots."""
+
+    histograms: Any  # (roots · 2 · bins, width)
+    sums: Any  # of mean and variance: (2 · width), or that for each root
+    ignored: Any  # likewise, for sums that are known already
+    inverses: Any  # (roots): one over the weight of the rows that they are whitened with
 
 
 @inner
-def take_distinct_roots(shape: Shape, n_draws: int, arena: Arena) -> DistinctRoots:
-    sets = 1 if shape.joint else n_draws
+def n_sets(shape: Any, n_roots: int) -> int:
+    """How many sets of rows have statistics of their own."""
+    return 1 if shape.joint else n_roots
+
+
+@inner
+def take_distinct_roots(shape: Any, n_draws: int, arena: Any) -> DistinctRoots:
+    """Space for them; at the same tops it is the same."""
     return DistinctRoots(
         take_integers(arena, n_draws),
         take_integers(arena, n_draws),
         take_floats(arena, n_draws),
-        take_floats(arena, sets * 2 * shape.widths[-1]),
+        take_matrix(arena, 2 * n_sets(shape, n_draws), shape.widths[-1]),
     )
 
 
 @inner
-def merge_roots(plan: Plan, graph: int, draws: Draws, begin: int, end: int, distinct: DistinctRoots, arena: Arena) -> int:
+def take_root_gradients(shape: Any, n_roots: int, arena: Any) -> RootGradients:
+    """Space for them."""
+    size = n_sets(shape, n_roots) * 2 * shape.widths[-1]
+    return RootGradients(
+        take_matrix(arena, 2 * n_roots * shape.bins.number, shape.widths[-1]),
+        take_doubles(arena, size),
+        take_doubles(arena, size),
+        take_floats(arena, n_roots),
+    )
+
+
+@inner
+def merge_roots(job: Any, item: int, distinct: DistinctRoots) -> int:
     """Twin roots have the same embedding: keep each once, with the draws of all; returns how many there are."""
-    floats, integers, position = arena.floats, arena.integers, arena.position
-    first, n_roots = plan.node_ptr[graph], 0
-    for draw in range(begin, end):
-        row = plan.root_row[first + draws.nodes[draw]]
+    plan, draws, position = job.plan, job.work.draws, job.arena.position
+    root_row, drawn, counts = plan.root_row, draws.nodes, draws.counts
+    first, begin, n_roots = plan.node_ptr[job.work.graphs[item]], draws.ptr[item], 0
+    for draw in range(distinct.draw_root.n):
+        row = root_row[first + drawn[begin + draw]]
         if position[row] < 0:
             position[row] = n_roots
-            integers[distinct.rows + n_roots] = row
-            floats[distinct.weights + n_roots] = single(0.0)
+            distinct.rows[n_roots] = row
+            distinct.weights[n_roots] = single(0.0)
             n_roots += 1
-        integers[distinct.draw_root + draw - begin] = position[row]
-        floats[distinct.weights + position[row]] += draws.counts[draw]
+        distinct.draw_root[draw] = position[row]
+        distinct.weights[position[row]] += counts[begin + draw]
     for root in range(n_roots):
-        position[integers[distinct.rows + root]] = -1
+        position[distinct.rows[root]] = -1
     return n_roots
 
 
 @inner
-def density_of(is_density: bool, n_nodes: int) -> Any:
-    return single(1.0) / single(n_nodes) if is_density else single(1.0)
-
-
-@inner
-def _open_chunk(
-    shape: Shape, plan: Plan, graph: int, distinct: DistinctRoots, begin: int, n_roots: int, max_pairs: int, arena: Arena
-) -> Chunk:
-    since = begin_phase(arena)
-    chunk = open_chunk(plan, graph, distinct.rows + begin, distinct.weights + begin, n_roots - begin, shape.reach, max_pairs, arena)
-    charge(arena, BALLS, since)
+def _open_chunk(job: Any, graph: int, distinct: DistinctRoots, begin: int, n_roots: int) -> Chunk:
+    """From root ``begin`` on."""
+    since, n = begin_phase(job.arena), n_roots - begin
+    roots, weights = part(distinct.rows, begin, n), part(distinct.weights, begin, n)
+    chunk = open_chunk(job.plan, graph, roots, weights, job.network.shape.reach, job.max_pairs, job.arena)
+    charge(job.arena, BALLS, since)
     return chunk
 
 
 @inner
-def embed_roots(
-    network: Network, plan: Plan, graph: int, distinct: DistinctRoots, n_roots: int, embeddings: int, max_pairs: int, arena: Arena
-) -> Chunk:
+def _take_responses(shape: Any, chunk: Chunk, distinct: DistinctRoots, begin: int, arena: Any) -> Responses:
+    """Those of a chunk whose first root is ``begin``."""
+    whitening = rows_of(distinct.whitening, 0 if shape.joint else 2 * begin, 2 * n_sets(shape, chunk.n_roots))
+    return take_responses(shape, chunk, whitening, arena)
+
+
+@inner
+def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any) -> Chunk:
     """f_node: embeddings of the distinct roots. Returns the last chunk; a single one stays in the arena with its responses."""
-    shape = network.shape
-    width, n_nodes = shape.widths[-1], plan.node_ptr[graph + 1] - plan.node_ptr[graph]
-    size, moments = shape.bins.number * width, 1 + 2 * width
-    sets = 1 if shape.joint else n_roots
-    for c in range(sets * moments):
-        arena.doubles[c] = 0.0
-    mark, integers, begin = arena.tops[0], arena.tops[1], 0
-    chunk = _open_chunk(shape, plan, graph, distinct, begin, n_roots, max_pairs, arena)
-    responses = take_responses(shape, chunk, arena)
+    arena, shape, n_roots = job.arena, job.network.shape, embeddings.n
+    doubles = arena.tops[DOUBLES]
+    moments, own = take_moments(shape.widths[-1], n_sets(shape, n_roots), arena)
+    for c in range(moments.n):
+        moments[c] = 0.0
+    tops = tops_of(arena)
+    chunk = _open_chunk(job, graph, distinct, ZERO, n_roots)
+    responses = _take_responses(shape, chunk, distinct, ZERO, arena)
     in_turns = chunk.n_roots < n_roots
     for turn in range(2):
-        begin = 0
+        begin = ZERO
         while begin < n_roots:
-            own = 0 if shape.joint else begin
             if begin or (in_turns and turn):
-                arena.tops[0], arena.tops[1] = mark, integers
-                chunk = _open_chunk(shape, plan, graph, distinct, begin, n_roots, max_pairs, arena)
-                responses = take_responses(shape, chunk, arena)
+                lower_tops(arena, tops)
+                chunk = _open_chunk(job, graph, distinct, begin, n_roots)
+                responses = _take_responses(shape, chunk, distinct, begin, arena)
             if turn == 0 or in_turns:
-                respond(shape, network.node, plan, chunk, distinct.rows + begin, responses, arena)
+                respond(shape, job.network.node, chunk, part(distinct.rows, begin, chunk.n_roots), responses, arena)
             if turn == 0:
-                _add_moments(shape, chunk, responses.y, own * moments, arena)
+                _add_moments(shape, chunk, responses.y, begin, moments, own)
             else:
-                density = density_of(shape.node_density, n_nodes)
-                squash(shape, chunk, responses, distinct.whitening + own * 2 * width, arena)
-                embed(shape, chunk, responses.squashed, embeddings + begin * size, density, arena)
+                density = density_of(shape.node_density, nodes_in(job.plan, graph))
+                squash(shape, chunk, responses, arena)
+                embed(shape, chunk, responses, rows_of(embeddings, begin, chunk.n_roots), density, arena)
             begin += chunk.n_roots
         if turn == 0:
-            for number in range(sets):
-                to = distinct.whitening + number * 2 * width
-                finish_moments(arena.doubles, number * moments, width, shape.epsilon, arena.floats, to)
+            _finish_moments(shape, moments, distinct, n_roots)
+    arena.tops[DOUBLES] = doubles
     return chunk
 
 
 @inner
-def _add_moments(shape: Shape, chunk: Chunk, y: int, moments: int, arena: Arena) -> None:
+def _add_moments(shape: Any, chunk: Chunk, y: Any, begin: int, moments: Any, own: Any) -> None:
     """Statistics of the responses, over all pairs or root by root."""
-    floats, doubles, width, mark = arena.floats, arena.doubles, shape.widths[-1], arena.tops[0]
-    lanes = take_floats(arena, LANES)
-    if shape.joint:
-        add_moments(floats, y, chunk.n_pairs, width, chunk.multiplicity, chunk.draw_counts, doubles, moments, lanes)
-    else:
-        n = chunk.n_rows
-        for root in range(chunk.n_roots):
-            to, at = moments + root * (1 + 2 * width), root * n
-            add_moments(floats, y + at * width, n, width, chunk.multiplicity + at, chunk.draw_counts + at, doubles, to, lanes)
-            for c in range(2 * LANES):  # what was put behind one root's moments lies where the next one's are
-                doubles[to + 1 + 2 * width + c] = 0.0
-    arena.tops[0] = mark
+    n, size = chunk.n_pairs if shape.joint else chunk.n_rows, 1 + 2 * shape.widths[-1]
+    for number in range(n_sets(shape, chunk.n_roots)):
+        to = part(moments, 0 if shape.joint else (begin + number) * size, size)
+        multiplicity, draw_counts = part(chunk.multiplicity, number * n, n), part(chunk.draw_counts, number * n, n)
+        add_moments(rows_of(y, number * n, n), multiplicity, draw_counts, to, own)
 
 
 @inner
-def _count_draws(distinct: DistinctRoots, n_roots: int, arena: Arena) -> Any:
+def _finish_moments(shape: Any, moments: Any, distinct: DistinctRoots, n_roots: int) -> None:
+    size = 1 + 2 * shape.widths[-1]
+    for number in range(n_sets(shape, n_roots)):
+        finish_moments(part(moments, number * size, size), shape.epsilon, whitening_of(shape, distinct.whitening, number))
+
+
+@inner
+def _count_draws(distinct: DistinctRoots, n_roots: int) -> Any:
     total = single(0.0)
     for root in range(n_roots):
-        total += arena.floats[distinct.weights + root]
+        total += distinct.weights[root]
     return total
 
 
 @inner
-def add_node_moments(shape: Shape, distinct: DistinctRoots, n_roots: int, result: Any, to: int, arena: Arena) -> None:
-    """Mean and standard deviation of f_node's responses, the mean over the roots where each has its own, to ``result[to]``."""
-    width, n_draws = shape.widths[-1], _count_draws(distinct, n_roots, arena)
-    fill(result, to, 2 * width, single(0.0))
-    for number in range(1 if shape.joint else n_roots):
-        fraction = single(1.0) if shape.joint else arena.floats[distinct.weights + number] / n_draws
-        append_moments(arena.floats, distinct.whitening + number * 2 * width, width, fraction, result, to)
+def add_node_moments(shape: Any, distinct: DistinctRoots, n_roots: int, result: Any) -> None:
+    """Mean and standard deviation of f_node's responses, the mean over the roots where each has its own: (2, width)."""
+    n_draws = _count_draws(distinct, n_roots)
+    fill(result, single(0.0))
+    for number in range(n_sets(shape, n_roots)):
+        fraction = single(1.0) if shape.joint else distinct.weights[number] / n_draws
+        append_moments(whitening_of(shape, distinct.whitening, number), fraction, result)
 
 
 @inner
 def embed_roots_backward(
-    network: Network,
-    gradient: Any,
-    plan: Plan,
-    graph: int,
-    distinct: DistinctRoots,
-    state: Any,
-    grad_embeddings: int,
-    grad_moments: Any,
-    grad_at: int,
-    max_pairs: int,
-    mark: int,
-    integers: int,
-    arena: Arena,
+    job: Any, gradient: Any, item: int, distinct: DistinctRoots, grad_embeddings: Any, grad_moments: Any, free: Any
 ) -> None:
     """f_node's part of the backward pass for one graph.
 
     Args:
-        grad_embeddings: of its roots' standardised embeddings.
-        grad_moments: those of f_node's moments, from ``grad_at`` on.
+        grad_embeddings: (roots, bins · width): of its roots' standardised embeddings.
+        grad_moments: (2, width): those of f_node's moments.
+        free: tops above all that is in use.
     """
-    shape, floats, n_roots = network.shape, arena.floats, state[ROOTS]
-    n_nodes, width = plan.node_ptr[graph + 1] - plan.node_ptr[graph], shape.widths[-1]
-    size, density = shape.bins.number * width, density_of(shape.node_density, n_nodes)
-    above, integers_above = arena.tops[0], arena.tops[1]
-    arena.tops[0], arena.tops[1] = mark, integers
-    grad_histograms = take_floats(arena, 2 * n_roots * size)
-    for root in range(n_roots):
-        for block in range(0, size, LANES):
-            at = grad_embeddings + root * size + block
-            store(floats, at, load(floats, at) * load(network.node_standardizer.scale, block))
-        scale_histogram_backward(
-            shape.bins, width, floats, grad_embeddings + root * size, density, floats, grad_histograms + 2 * root * size
-        )
-    _node_moments_backward(shape, distinct, n_roots, grad_moments, grad_at, arena)
+    arena, shape, graph, state = job.arena, job.network.shape, job.work.graphs[item], job.work.states[item]
+    n_roots, kept = grad_embeddings.n, tops_of(arena)
+    lower_tops(arena, free)
+    grads = take_root_gradients(shape, n_roots, arena)
+    _fill_gradients(job, graph, distinct, grad_embeddings, grads)
+    _node_moments_backward(shape, distinct, grad_moments, grads)
     if state[KEPT]:
-        mark, integers = arena.tops[0], arena.tops[1]
-        arena.tops[0], arena.tops[1] = above, integers_above
-        chunk = lay_chunk(plan, graph, n_roots, n_roots, state[N_PAIRS], state[ENTRIES], shape.reach, max_pairs, arena)
-        responses = take_responses(shape, chunk, arena)
-        arena.tops[0], arena.tops[1] = mark, integers
-        _backward_at_once(network, gradient, plan, chunk, distinct, responses, grad_histograms, n_nodes, arena)
+        above = tops_of(arena)
+        lower_tops(arena, kept)
+        counts = Counts(n_roots, state[N_PAIRS], state[ENTRIES])
+        chunk = take_chunk(job.plan, graph, n_roots, counts, shape.reach, job.max_pairs, arena)
+        responses = _take_responses(shape, chunk, distinct, ZERO, arena)
+        lower_tops(arena, above)
+        _chunk_backward(job, gradient, chunk, responses, grads, grads.sums, YES)
     else:
-        _backward_in_turns(network, gradient, plan, graph, distinct, n_roots, max_pairs, grad_histograms, n_nodes, arena)
+        _backward_in_turns(job, gradient, graph, distinct, grads)
 
 
 @inner
-def _backward_at_once(
-    network: Network,
-    gradient: Any,
-    plan: Plan,
-    chunk: Chunk,
-    distinct: DistinctRoots,
-    responses: Responses,
-    grad_histograms: int,
-    n_nodes: int,
-    arena: Arena,
-) -> None:
-    """From responses that are in the arena."""
-    shape = network.shape
-    grad_y, begin = take_floats(arena, chunk.n_pairs * shape.widest), chunk.n_roots - chunk.n_roots  # a zero that is no literal
-    embed_backward(shape, chunk, responses, distinct.whitening, grad_histograms, grad_y, begin, arena)
-    _whiten_backward(shape, chunk, distinct, begin, chunk.n_roots, responses.y, n_nodes, grad_y, arena)
-    respond_backward(shape, network.node, gradient, plan, chunk, responses, grad_y, arena)
+def _fill_gradients(job: Any, graph: int, distinct: DistinctRoots, grad_embeddings: Any, grads: RootGradients) -> None:
+    """From gradients of standardised embeddings to those of histograms, and the weights of rows."""
+    shape, scale, n_nodes = job.network.shape, job.network.node_standardizer.scale, nodes_in(job.plan, graph)
+    bins, density, n_roots = value_of(shape.bins), density_of(shape.node_density, n_nodes), grad_embeddings.n
+    total = _count_draws(distinct, n_roots)
+    for root in range(n_roots):
+        for block in range(0, grad_embeddings.width, LANES):
+            store(grad_embeddings, root, block, load(grad_embeddings, root, block) * load_flat(scale, block))
+        own = rows_of(grads.histograms, 2 * root * bins.number, 2 * bins.number)
+        scale_histogram_backward(bins, histogram_of(shape, grad_embeddings, root), density, own)
+        weight = total if shape.joint else distinct.weights[root]
+        grads.inverses[root] = single(1.0) / (single(n_nodes) * weight)
 
 
 @inner
-def _backward_in_turns(
-    network: Network,
-    gradient: Any,
-    plan: Plan,
-    graph: int,
-    distinct: DistinctRoots,
-    n_roots: int,
-    max_pairs: int,
-    grad_histograms: int,
-    n_nodes: int,
-    arena: Arena,
-) -> None:
+def _node_moments_backward(shape: Any, distinct: DistinctRoots, grad_moments: Any, grads: RootGradients) -> None:
+    """The gradients of mean and variance begin with that of the moments that the head sees."""
+    n_roots, size = grads.inverses.n, 2 * shape.widths[-1]
+    for c in range(grads.sums.n):
+        grads.sums[c] = 0.0
+        grads.ignored[c] = 0.0
+    if shape.moments:
+        n_draws = _count_draws(distinct, n_roots)
+        for number in range(n_sets(shape, n_roots)):
+            fraction = single(1.0) if shape.joint else distinct.weights[number] / n_draws
+            whitening, sums = whitening_of(shape, distinct.whitening, number), part(grads.sums, number * size, size)
+            append_moments_backward(whitening, fraction, grad_moments, sums)
+
+
+@inner
+def _backward_in_turns(job: Any, gradient: Any, graph: int, distinct: DistinctRoots, grads: RootGradients) -> None:
     """Chunk by chunk, computing responses again: once for the gradients of mean and variance, once for those of the parameters."""
-    shape = network.shape
-    width, size = shape.widths[-1], shape.bins.number * shape.widths[-1]
-    mark, integers = arena.tops[0], arena.tops[1]
-    ignored = (1 if shape.joint else n_roots) * 2 * width
+    arena, shape, n_roots = job.arena, job.network.shape, grads.inverses.n
+    tops = tops_of(arena)
     for turn in range(2):
-        begin = 0
+        begin = ZERO
         while begin < n_roots:
-            arena.tops[0], arena.tops[1] = mark, integers
-            own = 0 if shape.joint else begin * 2 * width
-            chunk = _open_chunk(shape, plan, graph, distinct, begin, n_roots, max_pairs, arena)
-            responses = take_responses(shape, chunk, arena)
-            respond(shape, network.node, plan, chunk, distinct.rows + begin, responses, arena)
-            squash(shape, chunk, responses, distinct.whitening + own, arena)
-            grad_y = take_floats(arena, chunk.n_pairs * shape.widest)
-            embed_backward(
-                shape,
-                chunk,
-                responses,
-                distinct.whitening + own,
-                grad_histograms + begin * 2 * size,
-                grad_y,
-                own + turn * ignored,
-                arena,
-            )
-            if turn:
-                _whiten_backward(shape, chunk, distinct, begin, n_roots, responses.y, n_nodes, grad_y, arena)
-                respond_backward(shape, network.node, gradient, plan, chunk, responses, grad_y, arena)
+            lower_tops(arena, tops)
+            chunk = _open_chunk(job, graph, distinct, begin, n_roots)
+            responses = _take_responses(shape, chunk, distinct, begin, arena)
+            respond(shape, job.network.node, chunk, part(distinct.rows, begin, chunk.n_roots), responses, arena)
+            squash(shape, chunk, responses, arena)
+            own = _gradients_of(shape, grads, begin, chunk.n_roots)
+            _chunk_backward(job, gradient, chunk, responses, own, own.ignored if turn else own.sums, bool(turn))
             begin += chunk.n_roots
 
 
 @inner
-def _node_moments_backward(
-    shape: Shape, distinct: DistinctRoots, n_roots: int, grad_moments: Any, grad_at: int, arena: Arena
-) -> None:
-    """The gradients of mean and variance begin with that of the moments that the head sees."""
-    sets, width = 1 if shape.joint else n_roots, shape.widths[-1]
-    for c in range(sets * 4 * width):
-        arena.doubles[c] = 0.0
-    if shape.moments:
-        n_draws = _count_draws(distinct, n_roots, arena)
-        for number in range(sets):
-            fraction, own = single(1.0) if shape.joint else arena.floats[distinct.weights + number] / n_draws, number * 2 * width
-            append_moments_backward(
-                arena.floats, distinct.whitening + own, width, fraction, grad_moments, grad_at, arena.doubles, own
-            )
+def _gradients_of(shape: Any, grads: RootGradients, begin: int, n: int) -> RootGradients:
+    """Those of some of the roots."""
+    per_root, size = 2 * shape.bins.number, 2 * shape.widths[-1]
+    first, count = 0 if shape.joint else begin * size, n_sets(shape, n) * size
+    return RootGradients(
+        rows_of(grads.histograms, begin * per_root, n * per_root),
+        part(grads.sums, first, count),
+        part(grads.ignored, first, count),
+        part(grads.inverses, begin, n),
+    )
 
 
 @inner
-def _whiten_backward(
-    shape: Shape, chunk: Chunk, distinct: DistinctRoots, begin: int, n_roots: int, y: int, n_nodes: int, grad_y: int, arena: Arena
+def _chunk_backward(
+    job: Any, gradient: Any, chunk: Chunk, responses: Responses, grads: RootGradients, sums: Any, to_parameters: bool
 ) -> None:
+    """Add to ``sums``, and then, with ``grads.sums`` complete, to the gradient of the parameters."""
+    arena, shape, tops = job.arena, job.network.shape, tops_of(job.arena)
+    signal = take_signal(shape, chunk.n_pairs, arena)
+    grad_y = matrix(signal, 0, chunk.n_pairs, shape.widths[-1])
+    embed_backward(shape, chunk, responses, grads.histograms, grad_y, sums, arena)
+    if to_parameters:
+        _whiten_backward(shape, chunk, responses, grads, grad_y, arena)
+        respond_backward(shape, job.network.node, gradient, chunk, responses, signal, arena)
+    lower_tops(arena, tops)
+
+
+@inner
+def _whiten_backward(shape: Any, chunk: Chunk, responses: Responses, grads: RootGradients, grad_y: Any, arena: Any) -> None:
     """The gradient of the responses, through mean and variance too."""
-    floats, width, mark = arena.floats, shape.widths[-1], arena.tops[0]
-    part = take_floats(arena, 2 * width)
-    if shape.joint:
-        total = 0.0
-        for root in range(n_roots):
-            total += floats[distinct.weights + root] * n_nodes
+    width, tops, n = shape.widths[-1], tops_of(arena), chunk.n_pairs if shape.joint else chunk.n_rows
+    sums = take_sums(shape, arena)
+    for number in range(n_sets(shape, chunk.n_roots)):
         for c in range(2 * width):
-            floats[part + c] = arena.doubles[c]
-        whiten_backward(floats, y, chunk.n_pairs, width, distinct.whitening, chunk.draw_counts, single(1.0 / total), part, grad_y)
-    else:
-        for root in range(chunk.n_roots):
-            own, at = (begin + root) * 2 * width, root * chunk.n_rows
-            for c in range(2 * width):
-                floats[part + c] = arena.doubles[own + c]
-            inverse = single(1.0) / (single(n_nodes) * floats[distinct.weights + begin + root])
-            whiten_backward(
-                floats,
-                y + at * width,
-                chunk.n_rows,
-                width,
-                distinct.whitening + own,
-                chunk.draw_counts + at,
-                inverse,
-                part,
-                grad_y + at * width,
-            )
-    arena.tops[0] = mark
+            sums[c] = grads.sums[number * 2 * width + c]
+        whitening, draw_counts = whitening_of(shape, responses.whitening, number), part(chunk.draw_counts, number * n, n)
+        y, own = rows_of(responses.y, number * n, n), rows_of(grad_y, number * n, n)
+        whiten_backward(y, whitening, draw_counts, grads.inverses[number], sums, own)
+    lower_tops(arena, tops)

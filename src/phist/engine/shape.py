@@ -20,6 +20,8 @@ class Shape(NamedTuple):
     orders: Array  # (layers)
     widths: Array  # (layers)
     widest: int
+    further_terms: int  # numbers of a pair in the terms of all layers but the first
+    widest_terms: int  # and in those of the one that has the most
     bins: Bins
     reach: int  # hops from a root to the farthest row it can change
     joint: bool  # whitening statistics over all roots of a graph, or root by root
@@ -83,17 +85,21 @@ def columns_of(bins: int, channels: int, moments: int = 0) -> Array:
 def shape_of(network: StructuralNetwork) -> Shape:
     """A network's configuration as compiled code takes it."""
     config, aggregation = network.config, network.f_node.aggregation
+    widths = [padded(width) for width in config.channels]
+    further = [order * width for order, width in zip(config.orders[1:], widths, strict=False)]
     if isinstance(aggregation, ProjectiveHistogram):
         width = config.kernel_width * aggregation.kernel.natural_width(config.bins)
         bins = make_bins(config.kernel, aggregation.centers.numpy(), width)
         densities = (config.node_histogram == "density", config.graph_histogram == "density")
     else:
-        bins = make_bins("identity", np.zeros(1, np.float32), 1.0)
+        bins = make_bins("maximum" if config.aggregation == "max" else "identity", np.zeros(1, np.float32), 1.0)
         densities = (config.aggregation == "mean", config.aggregation == "mean")
     return Shape(
         orders=np.array(config.orders, np.int64),
-        widths=np.array([padded(width) for width in config.channels], np.int64),
-        widest=padded(max(config.channels)),
+        widths=np.array(widths, np.int64),
+        widest=max(widths),
+        further_terms=sum(further),
+        widest_terms=max(further, default=0),
         bins=bins,
         reach=sum(order - 1 for order in config.orders),
         joint=config.statistics == "joint",

@@ -18,6 +18,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin, models, register_model
 
 from phist.engine.jit import FUSE, inner, intrinsic
+from phist.engine.views import address
 
 LANES = 16  # widths are padded with zeros to a multiple of this
 single = np.float32
@@ -30,6 +31,7 @@ class VectorType(types.Type):
 
 vector = VectorType()
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
+_DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 _INTS = ir.VectorType(ir.IntType(32), LANES)
 
 
@@ -48,31 +50,99 @@ def _constant(value: float) -> Any:
     return ir.Constant(_FLOATS, [float(single(value))] * LANES)
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [offset]), _FLOATS.as_pointer())
+def _vector_at(context: Any, builder: Any, kind: Any, source: Any, offset: Any) -> Any:
+    return builder.bitcast(address(context, builder, kind, source, offset, LANES), _FLOATS.as_pointer())
+
+
+def _offset(context: Any, builder: Any, kind: Any, view: Any, row: Any, column: Any) -> Any:
+    width = cgutils.create_struct_proxy(kind)(context, builder, view).width
+    return builder.add(builder.mul(row, width), column)
 
 
 @intrinsic
-def load(typing_context: Any, array: Any, offset: Any) -> Any:
-    """The vector that begins at ``array[offset]``; the array is flat and the caller knows its length."""
+def load(typing_context: Any, view: Any, row: Any, column: Any) -> Any:
+    """The vector that begins at a column of a view's row."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(_address(context, builder, signature.args[0], *arguments), align=4)
+        kind, (view, row, column) = signature.args[0], arguments
+        offset = _offset(context, builder, kind, view, row, column)
+        return builder.load(_vector_at(context, builder, kind, view, offset), align=4)
 
-    return vector(array, types.int64), generate
+    return vector(view, types.int64, types.int64), generate
 
 
 @intrinsic
-def store(typing_context: Any, array: Any, offset: Any, value: Any) -> Any:
-    """Put a vector where ``array[offset]`` begins."""
+def store(typing_context: Any, view: Any, row: Any, column: Any, value: Any) -> Any:
+    """Put a vector where a column of a view's row begins."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array, offset, value = arguments
-        builder.store(value, _address(context, builder, signature.args[0], array, offset), align=4)
+        kind, (view, row, column, value) = signature.args[0], arguments
+        offset = _offset(context, builder, kind, view, row, column)
+        builder.store(value, _vector_at(context, builder, kind, view, offset), align=4)
         return context.get_dummy_value()
 
-    return types.void(array, types.int64, vector), generate
+    return types.void(view, types.int64, types.int64, vector), generate
+
+
+@intrinsic
+def load_flat(typing_context: Any, source: Any, offset: Any) -> Any:
+    """The vector that begins at number ``offset`` of a view or a flat array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_vector_at(context, builder, signature.args[0], *arguments), align=4)
+
+    return vector(source, types.int64), generate
+
+
+@intrinsic
+def store_flat(typing_context: Any, source: Any, offset: Any, value: Any) -> Any:
+    """Put a vector where number ``offset`` of a view or a flat array is."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source, offset, value = arguments
+        builder.store(value, _vector_at(context, builder, signature.args[0], source, offset), align=4)
+        return context.get_dummy_value()
+
+    return types.void(source, types.int64, vector), generate
+
+
+@intrinsic
+def add_wide(typing_context: Any, doubles: Any, offset: Any, value: Any) -> Any:
+    """Add a vector to sixteen numbers in double precision."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        doubles, offset, value = arguments
+        to = builder.bitcast(address(context, builder, signature.args[0], doubles, offset, LANES), _DOUBLES.as_pointer())
+        builder.store(builder.fadd(builder.load(to, align=8), builder.fpext(value, _DOUBLES)), to, align=8)
+        return context.get_dummy_value()
+
+    return types.void(doubles, types.int64, vector), generate
+
+
+@intrinsic
+def load_narrow(typing_context: Any, doubles: Any, offset: Any) -> Any:
+    """Sixteen numbers in double precision, rounded to a vector."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        doubles, offset = arguments
+        at = builder.bitcast(address(context, builder, signature.args[0], doubles, offset, LANES), _DOUBLES.as_pointer())
+        return builder.fptrunc(builder.load(at, align=8), _FLOATS)
+
+    return vector(doubles, types.int64), generate
+
+
+@intrinsic
+def sum_lanes(typing_context: Any, value: Any) -> Any:
+    """The sum of a vector's numbers, one after the other, in double precision."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = builder.fpext(arguments[0], _DOUBLES)
+        total = ir.Constant(ir.DoubleType(), 0.0)
+        for lane in range(LANES):
+            total = builder.fadd(total, builder.extract_element(wide, ir.Constant(ir.IntType(32), lane)))
+        return total
+
+    return types.float64(vector), generate
 
 
 @intrinsic
@@ -86,14 +156,13 @@ def splat(typing_context: Any, value: Any) -> Any:
 
 
 @intrinsic
-def broadcast(typing_context: Any, array: Any, offset: Any) -> Any:
-    """``array[offset]`` sixteen times."""
+def broadcast(typing_context: Any, source: Any, offset: Any) -> Any:
+    """Number ``offset`` of a view or a flat array, sixteen times."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return _splat(builder, builder.load(builder.gep(data, [arguments[1]])))
+        return _splat(builder, builder.load(address(context, builder, signature.args[0], *arguments)))
 
-    return vector(array, types.int64), generate
+    return vector(source, types.int64), generate
 
 
 @intrinsic
@@ -156,6 +225,17 @@ def where_positive(typing_context: Any, x: Any, then: Any, otherwise: Any) -> An
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x, then, otherwise = arguments
         return builder.select(builder.fcmp_ordered(">", x, _constant(0.0)), then, otherwise)
+
+    return vector(vector, vector, vector), generate
+
+
+@intrinsic
+def where_equal(typing_context: Any, x: Any, y: Any, then: Any) -> Any:
+    """``then`` where x = y, zero elsewhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, y, then = arguments
+        return builder.select(builder.fcmp_ordered("==", x, y), then, _constant(0.0))
 
     return vector(vector, vector, vector), generate
 

@@ -3,6 +3,7 @@
 Embeddings lie bin by bin in the engine and channel by channel in torch (`columns_of`), as the running statistics do.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -110,7 +111,7 @@ def fill_standardizer(mean: Any, variance: Any, epsilon: float, columns: Any, sh
     """Shift and scale of embeddings, in the engine's order, from running statistics in torch's."""
     for at in range(len(mean)):
         shift[columns[at]] = mean[at]
-        scale[columns[at]] = 1 / np.sqrt(variance[at] + epsilon)
+        scale[columns[at]] = 1 / math.sqrt(variance[at] + epsilon)
 
 
 @compiled

@@ -5,27 +5,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.jit import compiled, inner
+from phist.engine.jit import ZERO, compiled, inner
 
 Array = NDArray[Any]
 
 
-class Rows(NamedTuple):
-    """The operator of all graphs on rows instead of nodes.
+class SparseRows(NamedTuple):
+    """Matrices of all graphs, one below the other; columns are numbered within each graph."""
 
-    Attributes:
-        row_ptr: where the rows of each graph begin.
-        indptr, indices, values: what a node of a row sees, summed over the nodes of each other row of its graph.
-        multiplicity: nodes of each row.
-        root_row: for every node the row of its graph that stands for it when it is the root.
-    """
-
-    row_ptr: Array
     indptr: Array
     indices: Array
     values: Array
-    multiplicity: Array
-    root_row: Array
+
+
+class MergedRows(NamedTuple):
+    """The matrices of all graphs on rows instead of nodes."""
+
+    ptr: Array  # (graphs + 1): where the rows of each graph begin
+    operator: SparseRows  # what a node of a row sees, summed over the nodes of each other row of its graph
+    multiplicity: Array  # (rows): nodes of each
+    root_row: Array  # (nodes): the row of its graph that stands for each when it is the root
 
 
 class _Marks(NamedTuple):
@@ -113,17 +112,15 @@ def _same_neighbourhood(operator: Any, begin: int, u: int, v: int, closed: bool)
         b += 1
 
 
-def merge_twins(node_ptr: Array, indptr: Array, indices: Array, values: Array, first: Array) -> Rows:
+def merge_twins(node_ptr: Array, matrix: SparseRows, first: Array) -> MergedRows:
     """One row for the first node of each class of twins, and one for all the others.
 
     The first node has a row of its own because it may be a root, which makes it differ from its twins.
     """
-    n_nodes, n_arcs = len(indptr) - 1, len(indices)
-    rows = Rows(
+    n_nodes, n_arcs = len(matrix.indptr) - 1, len(matrix.indices)
+    rows = MergedRows(
         np.zeros(len(node_ptr), np.int64),
-        np.zeros(n_nodes + 1, np.int64),
-        np.empty(n_arcs, np.int32),
-        np.empty(n_arcs, np.float32),
+        SparseRows(np.zeros(n_nodes + 1, np.int64), np.empty(n_arcs, np.int32), np.empty(n_arcs, np.float32)),
         np.zeros(n_nodes, np.float32),
         np.empty(n_nodes, np.int32),
     )
@@ -134,29 +131,24 @@ def merge_twins(node_ptr: Array, indptr: Array, indices: Array, values: Array, f
         np.zeros(n_nodes, np.float32),
         np.full(n_nodes, -1, np.int64),
     )
-    _merge(node_ptr, (indptr, indices, values), first, rows, marks)
-    n_rows = rows.row_ptr[-1]
-    n_entries = rows.indptr[n_rows]
-    return Rows(
-        rows.row_ptr,
-        rows.indptr[: n_rows + 1].copy(),
-        rows.indices[:n_entries].copy(),
-        rows.values[:n_entries].copy(),
-        rows.multiplicity[:n_rows].copy(),
-        rows.root_row,
-    )
+    _merge(node_ptr, matrix, first, rows, marks)
+    indptr, indices, values = rows.operator
+    n_rows = rows.ptr[-1]
+    n_entries = indptr[n_rows]
+    operator = SparseRows(indptr[: n_rows + 1].copy(), indices[:n_entries].copy(), values[:n_entries].copy())
+    return MergedRows(rows.ptr, operator, rows.multiplicity[:n_rows].copy(), rows.root_row)
 
 
 @compiled
 def _merge(node_ptr: Any, operator: Any, first: Any, rows: Any, marks: Any) -> None:
-    row = 0
+    row = ZERO
     for graph in range(len(node_ptr) - 1):
         begin, end = node_ptr[graph], node_ptr[graph + 1]
         last = _number_rows(begin, end, row, first, rows, marks)
         while row < last:
-            _add_entries(begin, rows.row_ptr[graph], row, operator, rows, marks)
+            _add_entries(begin, rows.ptr[graph], row, operator, rows, marks)
             row += 1
-        rows.row_ptr[graph + 1] = row
+        rows.ptr[graph + 1] = row
 
 
 @inner
@@ -182,16 +174,16 @@ def _number_rows(begin: int, end: int, first_row: int, first: Any, rows: Any, ma
 def _add_entries(begin: int, first_row: int, row: int, operator: Any, rows: Any, marks: Any) -> None:
     """What the first node of a row sees, by row."""
     indptr, indices, values = operator
-    node = marks.representative[row]
-    count = rows.indptr[row]
+    to, node = rows.operator, marks.representative[row]
+    count = to.indptr[row]
     for arc in range(indptr[node], indptr[node + 1]):
         other = marks.row_of[begin + indices[arc]]
         if marks.seen[other] != row:
             marks.seen[other] = row
             marks.total[other] = np.float32(0.0)
-            rows.indices[count] = other - first_row
+            to.indices[count] = other - first_row
             count += 1
         marks.total[other] += values[arc]
-    for entry in range(rows.indptr[row], count):
-        rows.values[entry] = marks.total[first_row + rows.indices[entry]]
-    rows.indptr[row + 1] = count
+    for entry in range(to.indptr[row], count):
+        to.values[entry] = marks.total[first_row + to.indices[entry]]
+    to.indptr[row + 1] = count

@@ -1,119 +1,114 @@
 """Mean and variance of weighted rows, and their part in the gradient."""
 
+import math
 from typing import Any
 
-import numpy as np
-
 from phist.engine.jit import inner
-from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
+from phist.engine.simd import LANES, add_wide, broadcast, fma, load, load_narrow, single, splat, store
 
 SEGMENT = 256  # rows summed in single precision before the sum goes on in double
 
 
 @inner
-def total_weight(f: Any, multiplicity: int, draw_counts: int, n: int) -> float:
-    """The weight of ``n`` rows: nodes times draws."""
+def total_weight(multiplicity: Any, draw_counts: Any) -> float:
+    """The weight of rows: nodes times draws."""
     weight = 0.0
-    for row in range(n):
-        weight += f[multiplicity + row] * f[draw_counts + row]
+    for row in range(multiplicity.n):
+        weight += multiplicity[row] * draw_counts[row]
     return weight
 
 
 @inner
-def add_moments(f: Any, y: int, n: int, width: int, multiplicity: int, draw_counts: int, doubles: Any, to: int, lanes: int) -> None:
-    """Merge ``n`` rows at ``f[y]`` into moments: their weight, then mean, then summed squares about the mean.
+def add_moments(y: Any, multiplicity: Any, draw_counts: Any, moments: Any, own: Any) -> None:
+    """Merge rows into moments: their weight, then mean, then summed squares about the mean.
 
     Args:
-        lanes: where in ``f`` a vector may be put.
+        own: 2 · `LANES` doubles for mean and squares of these rows alone.
     """
-    weight, before = total_weight(f, multiplicity, draw_counts, n), doubles[to]
+    weight, before, width = total_weight(multiplicity, draw_counts), moments[0], y.width
     if weight == 0.0:
         return
-    doubles[to] = before + weight
-    mean, square = to + 1 + 2 * width, to + 1 + 2 * width + LANES  # of these rows, behind the moments
+    moments[0] = before + weight
     for block in range(0, width, LANES):
-        origin = load(f, y + block)  # rows that are nearly alike differ little from any of them, so that hardly a digit is lost
-        for c in range(2 * LANES):
-            doubles[mean + c] = 0.0
-        for start in range(0, n, SEGMENT):
-            total = splat(single(0.0))
-            for row in range(start, min(start + SEGMENT, n)):
-                weights = broadcast(f, multiplicity + row) * broadcast(f, draw_counts + row)
-                total = fma(load(f, y + row * width + block) - origin, weights, total)
-            store(f, lanes, total)
-            for c in range(LANES):
-                doubles[mean + c] += f[lanes + c]
-        store(f, lanes, origin)
+        _mean_and_squares(y, block, multiplicity, draw_counts, weight, own)
         for c in range(LANES):
-            doubles[mean + c] = f[lanes + c] + doubles[mean + c] / weight
-            f[lanes + c] = doubles[mean + c]
-        center = load(f, lanes)
-        for c in range(LANES):
-            doubles[mean + c] = 0.0
-        for start in range(0, n, SEGMENT):
-            total, squares = splat(single(0.0)), splat(single(0.0))
-            for row in range(start, min(start + SEGMENT, n)):
-                away = load(f, y + row * width + block) - center
-                counted = away * (broadcast(f, multiplicity + row) * broadcast(f, draw_counts + row))
-                total, squares = total + counted, fma(away, counted, squares)
-            store(f, lanes, total)
-            for c in range(LANES):
-                doubles[mean + c] += f[lanes + c]
-            store(f, lanes, squares)
-            for c in range(LANES):
-                doubles[square + c] += f[lanes + c]
-        store(f, lanes, center)
-        for c in range(LANES):  # what is left of the mean, small and so nearly exact
-            rest = doubles[mean + c] / weight
-            doubles[mean + c] = f[lanes + c] + rest
-            doubles[square + c] -= weight * rest * rest
-        for c in range(LANES):
-            at = to + 1 + block + c
-            shift = doubles[mean + c] - doubles[at]
-            doubles[at] += shift * weight / doubles[to]
-            doubles[at + width] += doubles[square + c] + shift * shift * before * weight / doubles[to]
+            at = 1 + block + c
+            shift = own[c] - moments[at]
+            moments[at] += shift * weight / moments[0]
+            moments[at + width] += own[LANES + c] + shift * shift * before * weight / moments[0]
 
 
 @inner
-def finish_moments(doubles: Any, at: int, width: int, epsilon: float, f: Any, whitening: int) -> None:
-    """The mean, then the scale that whitens."""
+def _mean_and_squares(y: Any, block: int, multiplicity: Any, draw_counts: Any, weight: float, own: Any) -> None:
+    """Of sixteen channels of the rows alone: about one of the rows first, then about what that says is the mean."""
+    origin = load(y, 0, block)  # rows that are nearly alike differ little from any of them, so that hardly a digit is lost
+    _sum_about(y, block, multiplicity, draw_counts, origin, own)
+    for c in range(LANES):
+        own[c] = own[c] / weight
+    add_wide(own, 0, origin)
+    center = load_narrow(own, 0)
+    _sum_about(y, block, multiplicity, draw_counts, center, own)
+    for c in range(LANES):  # what is left of the mean, small and so nearly exact
+        rest = own[c] / weight
+        own[c] = rest
+        own[LANES + c] -= weight * rest * rest
+    add_wide(own, 0, center)
+
+
+@inner
+def _sum_about(y: Any, block: int, multiplicity: Any, draw_counts: Any, center: Any, own: Any) -> None:
+    """Weighted sums of the rows less ``center``, and of the squares of that."""
+    for c in range(2 * LANES):
+        own[c] = 0.0
+    for start in range(0, y.n, SEGMENT):
+        total, squares = splat(single(0.0)), splat(single(0.0))
+        for row in range(start, min(start + SEGMENT, y.n)):
+            away = load(y, row, block) - center
+            counted = away * (broadcast(multiplicity, row) * broadcast(draw_counts, row))
+            total, squares = total + counted, fma(away, counted, squares)
+        add_wide(own, 0, total)
+        add_wide(own, LANES, squares)
+
+
+@inner
+def finish_moments(moments: Any, epsilon: float, whitening: Any) -> None:
+    """The mean, then the scale that whitens: (2, width)."""
+    width = whitening.width
     for c in range(width):
-        f[whitening + c] = doubles[at + 1 + c]
-        f[whitening + width + c] = 1.0 / np.sqrt(doubles[at + 1 + width + c] / doubles[at] + epsilon)
+        whitening[c] = moments[1 + c]
+        whitening[width + c] = 1.0 / math.sqrt(moments[1 + width + c] / moments[0] + epsilon)
 
 
 @inner
-def append_moments(f: Any, whitening: int, width: int, fraction: Any, result: Any, to: int) -> None:
-    """Add what rows are whitened with, their mean and then their standard deviation, times ``fraction``, to ``result[to]``."""
-    for block in range(0, width, LANES):
-        mean, deviation = load(f, whitening + block), splat(single(1.0)) / load(f, whitening + width + block)
-        store(result, to + block, fma(mean, splat(fraction), load(result, to + block)))
-        store(result, to + width + block, fma(deviation, splat(fraction), load(result, to + width + block)))
+def append_moments(whitening: Any, fraction: Any, result: Any) -> None:
+    """Add what rows are whitened with, their mean and then their standard deviation, times ``fraction``, to a (2, width) result."""
+    for block in range(0, whitening.width, LANES):
+        mean, standard_deviation = load(whitening, 0, block), splat(single(1.0)) / load(whitening, 1, block)
+        store(result, 0, block, fma(mean, splat(fraction), load(result, 0, block)))
+        store(result, 1, block, fma(standard_deviation, splat(fraction), load(result, 1, block)))
 
 
 @inner
-def append_moments_backward(f: Any, whitening: int, width: int, fraction: Any, grad: Any, at: int, sums: Any, to: int) -> None:
+def append_moments_backward(whitening: Any, fraction: Any, grad: Any, sums: Any) -> None:
     """Sums for `whiten_backward` that begin with the gradient of what `append_moments` has added.
 
     A row x = (y - mean)/σ moves the mean by its part of dy and σ, the standard deviation, by its part of x·dy: just what the sums
     stand for, but that those are subtracted, and divided by σ.
     """
+    width = whitening.width
     for c in range(width):
-        factor = fraction / f[whitening + width + c]
-        sums[to + c] = -grad[at + c] * factor
-        sums[to + width + c] = -grad[at + width + c] * factor
+        factor = fraction / whitening[width + c]
+        sums[c] = -grad[c] * factor
+        sums[width + c] = -grad[width + c] * factor
 
 
 @inner
-def whiten_backward(
-    f: Any, y: int, n: int, width: int, whitening: int, draw_counts: int, inverse: Any, sums: int, grad_y: int
-) -> None:
-    """From the gradient of whitened rows to that of the rows, through mean and scale too."""
-    for block in range(0, width, LANES):
-        mean, scale = load(f, whitening + block), load(f, whitening + width + block)
-        total, along = load(f, sums + block), load(f, sums + width + block)
-        for row in range(n):
-            at = row * width + block
-            x = (load(f, y + at) - mean) * scale
-            common = fma(x, along, total) * (broadcast(f, draw_counts + row) * inverse)
-            store(f, grad_y + at, (load(f, grad_y + at) - common) * scale)
+def whiten_backward(y: Any, whitening: Any, draw_counts: Any, inverse: Any, sums: Any, grad_y: Any) -> None:
+    """From the gradient of whitened rows to that of the rows, in place, through mean and scale too."""
+    for block in range(0, y.width, LANES):
+        mean, scale = load(whitening, 0, block), load(whitening, 1, block)
+        total, along = load(sums, 0, block), load(sums, 1, block)
+        for row in range(y.n):
+            x = (load(y, row, block) - mean) * scale
+            common = fma(x, along, total) * (broadcast(draw_counts, row) * inverse)
+            store(grad_y, row, block, (load(grad_y, row, block) - common) * scale)

@@ -55,7 +55,11 @@ class StructuralEstimator(FittedModel, BaseEstimator):  # type: ignore[misc]
         return [history for member in self._members() for history in member.histories]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns of `transform`."""
+        """Names of the columns of `transform`.
+
+        Args:
+            input_features: ignored; scikit-learn passes it.
+        """
         self._check_fitted()
         _ = self.network_
         columns = sum(int(trained.network.head.in_features) for trained in self._networks())
@@ -67,6 +71,20 @@ class StructuralEstimator(FittedModel, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = False
         tags.non_deterministic = self.random_state is None
         return tags
+
+    # In a notebook ----------------------------------------------------------------------------------------------------
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it the report of a fitted model."""
+        return f"{super()._repr_html_inner()}{self._report_html()}"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return {kind: text + self._report_html() if kind == "text/html" else text for kind, text in bundle.items()}
+
+    def _report_html(self) -> str:
+        report = getattr(self, "report_", None)
+        return "" if report is None else report._repr_html_()
 
     # On disk ----------------------------------------------------------------------------------------------------------
 

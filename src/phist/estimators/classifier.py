@@ -37,6 +37,7 @@ from phist.graphs.symmetry import weisfeiler_lehman_hashes
 from phist.training.inference import Inference
 from phist.training.loop import Examples
 from phist.training.presets import automatic_preset, make_preset
+from phist.training.windows import is_windowed
 
 SECOND_BAG: dict[str, Any] = {"graph_histogram": "density", "orders": (4, 4)}  # blind to sizes, and with a longer reach
 VALIDATION_SHARE = 0.1  # of the graphs, where a preset selects the epoch by them
@@ -57,7 +58,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
             trains longer, and a second kind of networks. `docs/estimator.md` says what each costs and brings.
         time_budget: seconds that a fit may take, about; what does not fit in is left out.
         class_weight: ``"balanced"``, or a weight for each label.
-        random_state: seed of everything random; the same seed gives the same model.
+        random_state: seed of every random choice; the same seed gives the same model.
         preset: ``"auto"``; ``"one"`` for one network with sizes by the graphs; a dataset's name for one with the appendix's sizes
             and our recipe (``"ENZYMES"``); or ``"paper:ENZYMES"`` for the network and training as printed.
         members: ``"auto"`` for those of the effort, or names of the members to try: ``"network"``, ``"colours"``, ``"profiles"``.
@@ -121,6 +122,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         """Learn from graphs ``X`` with labels ``y``, by default the graphs' own.
 
         Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            y: one label for each graph; the graphs' own unless given.
             sample_weight: how much each graph counts.
             validation: graphs and labels to select the epoch by; only presets by name do that.
         """
@@ -180,11 +183,13 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         members = self._make_members(effort, examples.graphs)
         self.ensemble_, combined = fit_ensemble(members, lesson)
         self.out_of_fold_ = (combined, examples.targets[lesson.parts.asked])
-        if self._networks():
+        if self._networks() and not is_windowed(examples.graphs):
             self.neighbours_ = Neighbours.of(self.transform(examples.graphs), self.seed_)
         notes = [note for member in members for note in member.notes(lesson)]
         if effort.held_out == 1:
             notes.insert(0, f"one part of {effort.parts} was held out; the estimate rests on it alone")
+        if is_windowed(examples.graphs):
+            notes.append("the graphs do not fit into memory: one network learnt from them, and similar graphs are not remembered")
         seconds = time.monotonic() - begin
         self.report_ = make_report(
             lesson, combined, tuple(self.ensemble_.candidates), effort=self.effort, seconds=seconds, notes=tuple(notes)
@@ -234,7 +239,13 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         self.ensemble_ = Ensemble([member], candidates, 1.0)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own."""
+        """Accuracy on graphs ``X`` with labels ``y``, by default the graphs' own.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            y: one label for each graph; the graphs' own unless given.
+            sample_weight: how much each graph counts, (graphs); all alike unless given.
+        """
         _, labels = as_labelled(X, y)
         return float(np.average(self.predict(X) == labels, weights=sample_weight))
 
@@ -251,6 +262,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         """Write the fitted model as a folder: weights, configuration, history, report, and a card to read.
 
         Args:
+            path: the folder to write; a model that is there is replaced.
             checkup: floors and ceiling of the data for the card, from `check_graphs`.
             metrics: further figures for the card, such as accuracy on held-out graphs.
             held_out: ids of graphs that were kept apart to test the model; a loaded model has them as ``held_out_``.

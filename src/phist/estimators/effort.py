@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from phist.graphs.graphset import GraphSet
+from phist.training.windows import is_windowed
 
 EffortName = Literal["low", "medium", "high"]
 
@@ -43,14 +44,24 @@ EFFORTS: dict[str, Effort] = {
 }
 
 
+# Where graphs are learnt from window by window: other members and heads need all of them in memory together.
+WINDOWED = Effort(parts=50, held_out=1, epochs=7, restarts=2, members=("network",), heads=("linear",))
+WINDOWED_CYCLES = {"low": 1, "medium": 3, "high": 4}  # an epoch has as many steps as a whole training of fewer graphs
+
+
 def plan_effort(name: str, graphs: GraphSet) -> Effort:
     """The effort called ``name`` for these graphs: fewer epochs the more nodes there are, one part left out of many graphs.
+
+    Graphs that do not fit into memory have one network with the paper's head, of at most seven epochs at medium effort.
 
     >>> from phist.graphs.generate import make_trees
     >>> plan_effort("medium", make_trees(20, n_nodes=10, seed=0)).epochs
     105
     """
     effort = EFFORTS[name]
+    if is_windowed(graphs):
+        cycles = WINDOWED_CYCLES[name]
+        return replace(WINDOWED, epochs=2**cycles - 1, restarts=cycles - 1)
     if graphs.n_nodes > MANY_NODES and effort.restarts:
         ends = [effort.epochs * (2 ** (cycle + 1) - 1) // (2 ** (effort.restarts + 1) - 1) for cycle in range(effort.restarts)]
         effort = replace(effort, epochs=ends[-1], restarts=effort.restarts - 1)

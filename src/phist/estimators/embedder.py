@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from phist.engine.choice import choose_engine
-from phist.engine.computation import compute
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
 from phist.estimators.examples import ClassWeight, as_labelled, describe_data, make_examples, split_off
@@ -20,13 +19,13 @@ from phist.estimators.parts import Parts
 from phist.estimators.reading import Reading
 from phist.estimators.settings import NetworkSettings, TrainingSettings, draw_seed, resolve
 from phist.estimators.trained import TrainedNetwork
-from phist.graphs.canonical import in_canonical_order
 from phist.graphs.checkup import Checkup
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import make_network
-from phist.training.inference import Inference, settle_statistics
+from phist.training.inference import Inference, initialise_statistics
 from phist.training.presets import make_preset
+from phist.training.windows import compute_windowed, put_in_order
 
 
 class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):  # type: ignore[misc]
@@ -34,6 +33,18 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
 
     With labels the embeddings are those of a network trained to tell the classes apart. Without, those of a random network
     whose standardisation has seen the graphs: weaker, yet far from nothing.
+
+    Args:
+        preset: ``"auto"`` for sizes by the graphs, a dataset's name for the appendix's sizes, or ``"paper:ENZYMES"`` for the
+            network and training as printed.
+        class_weight: ``"balanced"``, or a weight for each label.
+        random_state: seed of every random choice; the same seed gives the same model.
+        network: a `NetworkConfig`, or fields of one by name, in place of the preset's.
+        training: a `TrainingConfig`, or fields of one by name, such as ``{"epochs": 50}``.
+        engine: ``"auto"``, ``"fused"`` or ``"reference"``.
+        inference: ``"auto"``, ``"sampled"`` or ``"exact"``.
+        checkpoint: the file from which a killed fit goes on.
+        progress: whether to show progress bars; on a terminal, unless given.
 
     Example:
         >>> from phist.graphs.generate import make_trees
@@ -70,14 +81,20 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn an embedding of graphs ``X`` that tells the labels ``y`` apart, or a random one where there are none."""
+        """Learn an embedding of graphs ``X`` that tells the labels ``y`` apart, or a random one where there are none.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            y: one label for each graph; the graphs' own unless given.
+            sample_weight: how much each graph counts, (graphs); all alike unless given.
+        """
         graphs = as_graphset(X)
         self._check_parameters()
         self.seed_, self.reading_ = draw_seed(self.random_state), Reading.of(graphs)
         preset = resolve(make_preset(self.preset, graphs), self.network, self.training)
         self.member_ = Network(preset, (), self.engine, self.inference)
         if y is None and graphs.labels is None:
-            self._fit_unlabelled(in_canonical_order(graphs).graphs)
+            self._fit_unlabelled(put_in_order(graphs))
             return self
         graphs, labels = as_labelled(graphs, y)
         self.classes_, self.data_ = self._read_classes(labels), describe_data(graphs.with_labels(labels))
@@ -100,12 +117,18 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         preset = self.member_.preset
         network = make_network(preset.network, 1, self.seed_)
         engine = choose_engine(self.engine, network, graphs)
-        settle_statistics(compute(network, graphs, engine), preset.training.batch_size, self.seed_)
+        initialise_statistics(compute_windowed(network, graphs, engine), preset.training.batch_size, self.seed_)
         self.member_.trained = [TrainedNetwork(network, self.seed_, self.engine, self.inference, self.progress)]
         self.member_.heads = [{}]
 
     def save(self, path: str | Path, *, checkup: Checkup | None = None, metrics: Mapping[str, Any] | None = None) -> None:
-        """Write the fitted model as a folder: weights, configuration, history, and a card to read."""
+        """Write the fitted model as a folder: weights, configuration, history, and a card to read.
+
+        Args:
+            path: the folder to write; a model that is there is replaced.
+            checkup: floors and ceiling of the data for the card, from `check_graphs`.
+            metrics: further figures for the card.
+        """
         self._check_fitted()
         arrays, values = self.member_.to_state()
         settings = {**self._settings(), "network": values, "metrics": dict(metrics or {})}

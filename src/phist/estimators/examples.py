@@ -11,11 +11,11 @@ from sklearn.utils.multiclass import type_of_target
 
 from phist.engine.steps import scale_weights
 from phist.errors import ConfigError, GraphInputError
-from phist.graphs.canonical import in_canonical_order
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.training.loop import Examples
+from phist.training.windows import put_in_order
 
 Array = NDArray[Any]
 ClassWeight = Mapping[Hashable, float] | Literal["balanced"] | None
@@ -47,14 +47,14 @@ def as_labelled(X: Any, y: Any) -> tuple[GraphSet, Array]:
 def make_examples(
     graphs: GraphSet, y: Array, classes: Array, sample_weight: Any = None, class_weight: ClassWeight = None
 ) -> Examples:
-    """Graphs in canonical order with the number of each one's class in ``classes`` and its weight."""
+    """Graphs, in canonical order unless they are too many, with the number of each one's class in ``classes`` and its weight."""
     targets = _class_numbers(y, classes)
     weights = np.ones(len(y)) if sample_weight is None else _sample_weights(sample_weight, len(y))
     if class_weight is not None:
         weights = scale_weights(weights * scale_weights(_weights_of_classes(targets, classes, class_weight))[targets])
     if not weights.any():
         raise GraphInputError("class_weight and sample_weight together leave every graph with weight 0; raise one of them")
-    return Examples(in_canonical_order(graphs.with_labels(None)).graphs, targets, weights)
+    return Examples(put_in_order(graphs.with_labels(None)), targets, weights)
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples | None]:

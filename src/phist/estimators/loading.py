@@ -12,7 +12,11 @@ _KINDS: dict[str, type[StructuralClassifier] | type[StructuralEmbedder]] = {
 
 
 def load_estimator(path: str | Path) -> StructuralClassifier | StructuralEmbedder:
-    """Read a saved model of either kind."""
+    """Read a saved model of either kind.
+
+    Args:
+        path: the folder that ``save`` wrote.
+    """
     saved = load_model(path)
     estimator: StructuralClassifier | StructuralEmbedder = _KINDS[saved.check_kind(path, tuple(_KINDS))].restore(saved, path)
     return estimator

@@ -35,7 +35,7 @@ class Reading:
     @classmethod
     def of(cls, graphs: GraphSet) -> Self:
         """As ``graphs`` were read."""
-        loops, sizes = bool(graphs.loop_counts().any()), graphs.node_counts()
+        loops, sizes = bool(graphs.loops_per_graph().any()), graphs.node_counts()
         return cls(graphs.directed, graphs.weights is not None, loops, int(sizes.max(initial=0)))
 
     def read(self, X: Any) -> GraphSet:
@@ -51,16 +51,23 @@ class Reading:
 
     def notices(self, graphs: GraphSet) -> list[str]:
         """What a person should know of these graphs."""
+        return self.describe(self.ignores_weights(graphs), int(self.is_far_larger(graphs).sum()), len(graphs))
+
+    def describe(self, ignores_weights: bool, n_far: int, n_graphs: int) -> list[str]:
+        """The same in words, of graphs of which ``n_far`` are far larger than any in training."""
         found = []
-        if not self.weighted and graphs.weights is not None and (graphs.weights != 1).any():
+        if ignores_weights:
             found.append("the graphs have edge weights and the model was fitted to graphs without any; they are ignored")
-        n_far = int(self.is_far_larger(graphs).sum())
         if n_far:
             found.append(
-                f"{n_far} of {len(graphs)} graphs have more than {FAR_LARGER} times as many nodes as any that the model was "
+                f"{n_far} of {n_graphs} graphs have more than {FAR_LARGER} times as many nodes as any that the model was "
                 f"fitted to (at most {self.largest}); take what it says of them with care"
             )
         return found
+
+    def ignores_weights(self, graphs: GraphSet) -> bool:
+        """Whether graphs have weights that say something, which the model takes no notice of."""
+        return not self.weighted and graphs.weights is not None and bool((graphs.weights != 1).any())
 
     def is_far_larger(self, graphs: GraphSet) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which graphs are far larger than any in training."""

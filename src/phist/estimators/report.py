@@ -12,7 +12,10 @@ from phist.estimators.members.member import Lesson, Probabilities
 from phist.graphs.checkup import ceiling_of, degree_histograms, size_features, small_forest
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 from phist.metrics import Metrics, compute_metrics
+from phist.notebook import html_table
+from phist.training.windows import is_windowed
 
+MOST_FOR_FLOORS = 50_000  # training graphs, where they are too many for memory
 FEW = 50  # graphs: an interval of fifteen points and more either way
 
 
@@ -88,6 +91,14 @@ class Report:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, f"{100 * one.accuracy:.1f} %", f"{one.log_loss:.3f}", f"{one.weight:.2f}")
+            for one in sorted(self.candidates, key=lambda own: -own.weight)
+        ]
+        facts = html_table(self.verdict, [(line,) for line in self.lines() if line != self.verdict])
+        return facts + html_table("What predicts", rows, ("member", "accuracy out of fold", "log-loss", "weight"))
+
 
 FLOOR_NAMES = {"majority": "the majority class", "sizes": "numbers of nodes and edges", "degrees": "a degree histogram"}
 
@@ -122,7 +133,8 @@ def make_report(
 
 
 def _floors(lesson: Lesson) -> dict[str, float]:
-    """Accuracies on the graphs left out, by fits without them."""
+    """Accuracies on the graphs left out, by fits without them; of graphs that do not fit into memory, to some."""
+    lesson = lesson.sample(MOST_FOR_FLOORS) if is_windowed(lesson.graphs) else lesson
     targets, asked = lesson.examples.targets, lesson.parts.asked
     tables: Mapping[str, NDArray[Any]] = {"sizes": size_features(lesson.graphs), "degrees": degree_histograms(lesson.graphs)}
     answers = {name: np.full(len(targets), -1) for name in ("majority", *tables)}

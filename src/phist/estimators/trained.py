@@ -7,10 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from phist.engine.computation import Computation, compute
+from phist.engine.computation import Computation
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
 from phist.training.inference import Inference, average_over_roots, embed_nodes, node_moments
+from phist.training.windows import compute_windowed, take
 
 DRAWS = 10  # of roots, over which predictions are averaged: the paper's
 
@@ -58,15 +59,24 @@ class TrainedNetwork:
         return scores
 
     def _computation(self, graphs: GraphSet) -> Computation:
-        return compute(self.network, graphs.with_labels(None), self.engine)
+        return compute_windowed(self.network, graphs.with_labels(None), self.engine)
 
 
 class Features:
-    """Both levels of a network on some graphs, computed when they are first asked for, and once."""
+    """Both levels of a network on some graphs, computed when they are first asked for, and once.
 
-    def __init__(self, trained: TrainedNetwork, graphs: GraphSet) -> None:
+    Args:
+        positions: which of the graphs are meant, all of them unless given; they are copied when they are looked at.
+    """
+
+    def __init__(self, trained: TrainedNetwork, graphs: GraphSet, positions: NDArray[np.int64] | None = None) -> None:
         self.trained = trained
-        self.graphs = graphs
+        self._graphs, self._positions = graphs, positions
+
+    @cached_property
+    def graphs(self) -> GraphSet:
+        """Those that are meant."""
+        return self._graphs if self._positions is None else take(self._graphs, self._positions)
 
     @cached_property
     def embeddings(self) -> NDArray[np.float32]:
@@ -86,7 +96,7 @@ class Features:
 
     def part(self, positions: NDArray[np.int64]) -> "Features":
         """The same of some of the graphs; what is computed here is not computed again."""
-        part = Features(self.trained, self.graphs[positions])
+        part = Features(self.trained, self._graphs, positions if self._positions is None else self._positions[positions])
         for name in ("embeddings", "node_level", "both_levels"):
             if name in self.__dict__:
                 part.__dict__[name] = self.__dict__[name][positions]

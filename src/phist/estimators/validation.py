@@ -4,21 +4,26 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from phist.errors import ConfigError, ModelFileError
+from phist.checks import finite_number, text_value, whole_number
+from phist.errors import ConfigError, ModelFileError, brief, shown
 from phist.estimators.classifier import StructuralClassifier
 from phist.estimators.examples import as_labelled
 from phist.files import atomic_path
 from phist.graphs.graphset import GraphSet
 from phist.metrics import Metrics, compute_metrics
+
+MOST_BYTES = 1 << 28  # of a file of results: twenty million probabilities take less
+_DIGITS = 6  # of a probability on disk
+_ROUNDING = 1e-3  # of their sum, even of a hundred classes
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,30 @@ class FoldResult:
     probabilities: list[list[float]]
     estimate: float | None
     seconds: float
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """The inverse of `asdict`; a field that is missing, unknown or of another kind is a `ConfigError`."""
+        names = {item.name for item in fields(cls)}
+        if not isinstance(values, dict) or values.keys() != names:
+            raise ConfigError(f"a fold is {shown(values)}; an object with {', '.join(sorted(names))} is needed")
+        text_value("run", values["run"])
+        whole_number("fold", values["fold"], least=0)
+        finite_number("seconds", values["seconds"], least=0)
+        if values["estimate"] is not None:
+            finite_number("estimate", values["estimate"], least=0, most=1)
+        return cls(**values)
+
+    def check(self, positions: list[int], classes: int) -> None:
+        """Raise a `ConfigError` unless these are probabilities of ``classes`` classes for the graphs at ``positions``."""
+        if self.positions != positions:
+            raise ConfigError(f"fold {self.fold} has the positions {shown(self.positions)}; {shown(positions)} are its graphs")
+        rows = self.probabilities if isinstance(self.probabilities, list) else []
+        if [len(row) if isinstance(row, list) else -1 for row in rows] != [classes] * len(positions):
+            raise ConfigError(f"fold {self.fold} has other than {len(positions)} rows of {classes} probabilities")
+        for row in rows:
+            if abs(sum(finite_number("probability", value, least=0, most=1) for value in row) - 1) > _ROUNDING:
+                raise ConfigError(f"fold {self.fold} has probabilities {shown(row)}, which do not add up to 1")
 
 
 @dataclass(frozen=True)
@@ -82,12 +111,13 @@ class CrossValidation:
             raise ConfigError(
                 f"folds={folds!r:.20} was given; at least 2 and at most as many as the largest class has graphs are needed"
             )
+        split = StratifiedKFold(folds, shuffle=True, random_state=seed).split(self.targets, self.targets)
+        self.split = [(training, test) for training, test in split]
         self.results = self._read()
 
     def run(self) -> Iterator[FoldResult]:
         """Compute what is missing, fold by fold."""
-        split = StratifiedKFold(self.folds, shuffle=True, random_state=self.seed).split(self.targets, self.targets)
-        for fold, (training, test) in enumerate(split):
+        for fold, (training, test) in enumerate(self.split):
             if fold not in self.results:
                 self.results[fold] = self._compute(fold, training, test)
                 self._write()
@@ -100,7 +130,7 @@ class CrossValidation:
         probabilities[:, model.classes_] = model.predict_proba(self.graphs[test])
         estimate = model.report_.metrics.accuracy if hasattr(model, "report_") else None
         seconds = round(time.monotonic() - begin, 2)
-        return FoldResult(self._run(), fold, test.tolist(), probabilities.round(6).tolist(), estimate, seconds)
+        return FoldResult(self._run(), fold, test.tolist(), probabilities.round(_DIGITS).tolist(), estimate, seconds)
 
     def summary(self) -> Validation:
         """All folds together, once they are done."""
@@ -126,18 +156,22 @@ class CrossValidation:
         if self.records is None or not self.records.exists():
             return {}
         try:
-            lines = self.records.read_text(encoding="utf-8").splitlines()
-            results = [FoldResult(**json.loads(line)) for line in lines]
-            found = {result.fold: result for result in results}
-        except (OSError, ValueError, TypeError) as error:
+            results = [FoldResult.from_dict(json.loads(line)) for line in _lines(self.records)]
+        except (OSError, ValueError, RecursionError) as error:
             raise ModelFileError(
-                f"{self.records} holds no results of a validation ({error!s:.100}); choose another file"
+                f"{self.records} holds no results of a validation ({brief(error)}); choose another file"
             ) from error
         if any(result.run != self._run() for result in results):
             raise ConfigError(
                 f"{self.records} holds another validation (other graphs or settings); choose another file or remove it"
             )
-        return found
+        try:
+            for result in results:
+                whole_number("fold", result.fold, least=0, most=self.folds - 1)
+                result.check(self.split[result.fold][1].tolist(), len(self.classes))
+        except ConfigError as error:
+            raise ModelFileError(f"{self.records} is damaged ({brief(error)}); remove it, or the line of that fold") from error
+        return {result.fold: result for result in results}
 
     def _write(self) -> None:
         if self.records is None:
@@ -145,3 +179,9 @@ class CrossValidation:
         rows: list[dict[str, Any]] = [asdict(self.results[fold]) for fold in sorted(self.results)]
         with atomic_path(self.records) as temporary:
             temporary.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _lines(path: Path) -> list[str]:
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:  # what is no file may have no end
+        raise ConfigError(f"a file of at most {MOST_BYTES >> 20} MB is needed")
+    return path.read_text(encoding="utf-8").splitlines()

@@ -118,12 +118,12 @@ def _owned(work: Work) -> Work:
 
 
 def _work_for(work: Work, owner: int, cell: Cell, threads: int) -> Record:
-    _settle_in(owner)
+    _prepare_worker(owner)
     return work(cell, threads)
 
 
 @cache
-def _settle_in(owner: int) -> None:
+def _prepare_worker(owner: int) -> None:
     """Write nothing to a terminal that others write to, and end with the process that started this one.
 
     When that is killed, nobody waits for results any more, and its successor needs the cores.

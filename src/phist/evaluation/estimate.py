@@ -9,7 +9,7 @@ from phist.evaluation.records import Record
 
 
 class Durations:
-    """Seconds that cells took, by method and dataset."""
+    """Seconds that cells took, by method and dataset, and number of labelled graphs where only some are kept."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -52,4 +52,4 @@ def spoken(seconds: float) -> str:
 
 
 def _key(cell: Cell) -> tuple[str, str]:
-    return cell.label, cell.dataset
+    return cell.label, cell.column

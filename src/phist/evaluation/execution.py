@@ -17,8 +17,9 @@ from phist.baselines.registry import make_method
 from phist.errors import DatasetError, PhistError
 from phist.evaluation.cell import Cell
 from phist.evaluation.environment import forget_peak_memory, limited_threads, peak_memory, versions
+from phist.evaluation.generated import Recipe
 from phist.evaluation.records import Outcome, Record
-from phist.evaluation.splits import Split, class_codes, make_split, official_split
+from phist.evaluation.splits import Split, class_codes, make_split, official_split, sample_split
 from phist.graphs.datasets import load_dataset, load_graphs
 from phist.graphs.graphset import GraphSet
 from phist.graphs.locate import cache_folder
@@ -73,13 +74,16 @@ def summarise(error: BaseException) -> str:
 
 def _run(cell: Cell, threads: int) -> Record:
     method = make_method(cell.method, **cell.options)
-    reason = method.skip(cell.dataset)
+    graphs = _load(cell.dataset, cell.source, cell.fingerprint)
+    codes, classes = class_codes(graphs)
+    whole = split = _split_of(cell, graphs)
+    is_sample = cell.labelled is not None or cell.tested is not None
+    if is_sample:
+        graphs, codes, whole, split = _sample(cell, graphs, codes, split)
+    reason = method.skip(cell.dataset) or method.skip_size(len(graphs))
     if reason is not None:
         return Record(cell, "skipped", reason=reason)
 
-    graphs = _load(cell.dataset, cell.source, cell.fingerprint)
-    codes, classes = class_codes(graphs)
-    split = _split_of(cell, graphs)
     task = make_task(
         graphs,
         codes,
@@ -87,20 +91,22 @@ def _run(cell: Cell, threads: int) -> Record:
         dataset=cell.dataset,
         n_classes=len(classes),
         seed=cell.seed,
-        cache=_cache_of(cell),
+        cache=None if is_sample else _cache_of(cell),  # a sample is costed as if nothing were known of the others
         threads=threads,
     )
 
     method.prepare()
     begin, begin_processor = time.perf_counter(), time.process_time()
     method.fit(task)
+    fitted = time.perf_counter()
     probabilities = np.asarray(method.predict(split.test.copy()), dtype=np.float64)
+    prediction_seconds = time.perf_counter() - fitted
     seconds = time.perf_counter() - begin + method.earlier_seconds
     processor_seconds = None if method.earlier_seconds else time.process_time() - begin_processor
     _check_probabilities(probabilities, (len(split.test), len(classes)))
     outcome = Outcome(
         classes=classes,
-        positions=split.test.tolist(),
+        positions=whole.test.tolist(),
         truth=codes[split.test].tolist(),
         predicted=probabilities.argmax(axis=1).tolist(),
         probabilities=probabilities,
@@ -108,17 +114,20 @@ def _run(cell: Cell, threads: int) -> Record:
     return Record(
         cell,
         "ok",
-        split.hash,
+        whole.hash,
         outcome=outcome,
         account=method.account,
         engine=_engine_of(method),
         seconds=seconds,
         processor_seconds=processor_seconds,
+        prediction_seconds=prediction_seconds,
     )
 
 
 @lru_cache(maxsize=2)  # a worker mostly stays with one dataset
-def _load(dataset: str, source: Path | None, fingerprint: str) -> GraphSet:
+def _load(dataset: str, source: Path | Recipe | None, fingerprint: str) -> GraphSet:
+    if isinstance(source, Recipe):
+        return source.graphs()
     graphs = load_dataset(dataset) if source is None else load_graphs(source)
     if graphs.fingerprint() != fingerprint:
         raise DatasetError(f"{source or dataset} has changed since the study was read; start the study again")
@@ -129,6 +138,17 @@ def _split_of(cell: Cell, graphs: GraphSet) -> Split:
     if cell.protocol == "official":
         return official_split(cell.dataset)
     return make_split(graphs, cell.protocol, cell.fold, seed=cell.seed, repeat=cell.repeat, no_duplicates=cell.no_duplicates)
+
+
+def _sample(
+    cell: Cell, graphs: GraphSet, codes: NDArray[np.int64], split: Split
+) -> tuple[GraphSet, NDArray[np.int64], Split, Split]:
+    """The graphs of the sample alone with their classes, and its split by positions in the dataset and in the sample."""
+    state = int(np.random.SeedSequence([cell.fold, cell.repeat]).generate_state(1)[0])
+    whole = sample_split(split, codes, labelled=cell.labelled, tested=cell.tested, state=state)
+    kept = np.sort(np.concatenate([whole.training, whole.validation, whole.test]))
+    within = Split(*(np.searchsorted(kept, part) for part in (whole.training, whole.validation, whole.test)))
+    return graphs[kept], codes[kept], whole, within
 
 
 def _cache_of(cell: Cell) -> Path:

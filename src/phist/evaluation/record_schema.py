@@ -15,7 +15,7 @@ Check = Callable[[str, Any], object]
 def check_line(line: Any) -> None:
     """The fields of a record, and of what is in it."""
     _fields("the record", line, _RECORD, optional=_ADDED)
-    _fields("cell", line["cell"], _CELL)
+    _fields("cell", line["cell"], _CELL, optional=_SAMPLE)
     _fields("account", line["account"], _ACCOUNT, optional=_ACCOUNT.keys())
     if (line["status"] == "ok") != (line["outcome"] is not None):
         raise ConfigError(f"status={line['status']!r} was given {'with' if line['outcome'] else 'without'} an outcome")
@@ -126,6 +126,7 @@ _RECORD: dict[str, Check] = {
     "reason": _or_none(text_value),
     "seconds": _amount,
     "processor_seconds": _or_none(_amount),
+    "prediction_seconds": _or_none(_amount),
     "peak_memory": _amount,
     "threads": _count,
     "engine": _or_none(text_value),
@@ -134,7 +135,7 @@ _RECORD: dict[str, Check] = {
     "account": _table,
     "outcome": _anything,
 }
-_ADDED = ("processor_seconds",)  # fields that earlier records lack
+_ADDED = ("processor_seconds", "prediction_seconds")  # fields that earlier records lack
 _CELL: dict[str, Check] = {
     "method": text_value,
     "options": _table,
@@ -146,7 +147,10 @@ _CELL: dict[str, Check] = {
     "seed": _count,
     "no_duplicates": truth_value,
     "schema": _count,
+    "labelled": _count,
+    "tested": _count,
 }
+_SAMPLE = ("labelled", "tested")  # fields that only cells with a sample have
 _ACCOUNT: dict[str, Check] = {
     "chosen": _table,
     "tried": _tables,

@@ -52,6 +52,7 @@ class Record:
         seconds: wall time of fit and predict.
         processor_seconds: processor time of the same, which programs beside it change less; ``None`` where the cell was
             resumed, and in records made before it was measured.
+        prediction_seconds: the part of ``seconds`` that prediction took; ``None`` in earlier records.
         peak_memory: of the process while the cell ran, in megabytes.
         threads: cores the method was allowed.
         versions: of phist, Python and the libraries that compute; commit and processor beside them.
@@ -67,6 +68,7 @@ class Record:
     engine: str | None = None
     seconds: float = 0.0
     processor_seconds: float | None = None
+    prediction_seconds: float | None = None
     peak_memory: float = 0.0
     threads: int = 1
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +88,15 @@ class Record:
         """A metric of the test graphs by its name; ``None`` where there are none, or where it is not defined for them."""
         if self.outcome is None:
             return None
-        return compute_metric(metric, self.outcome.probabilities, self.outcome.truth, self.outcome.predicted)
+        if metric not in self._scores:
+            outcome = self.outcome
+            self._scores[metric] = compute_metric(metric, outcome.probabilities, outcome.truth, outcome.predicted)
+        return self._scores[metric]
+
+    @cached_property
+    def _scores(self) -> dict[str, float | None]:
+        """What was computed once; tables and reports ask several times."""
+        return {}
 
     def to_line(self) -> Line:
         """The record as one JSON object, in few characters."""
@@ -99,6 +109,7 @@ class Record:
             "reason": self.reason,
             "seconds": plain(self.seconds),
             "processor_seconds": plain(self.processor_seconds),
+            "prediction_seconds": plain(self.prediction_seconds),
             "peak_memory": plain(self.peak_memory),
             "threads": self.threads,
             "engine": self.engine,

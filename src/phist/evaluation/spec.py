@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from phist.baselines import registry
 from phist.evaluation.cell import Cell, Protocol
+from phist.evaluation.generated import Recipe
 from phist.evaluation.splits import FOLDS
 
 Options = Mapping[str, Any]
@@ -18,17 +20,25 @@ class Dataset:
 
     name: str
     fingerprint: str
-    source: Path | None  # None for those of the catalogue
+    source: Path | Recipe | None  # None for those of the catalogue
 
 
 @dataclass(frozen=True)
 class Run:
-    """One method on one dataset, with the options it has there."""
+    """One method on one dataset, with the options it has there.
 
-    label: str  # what tables call it
+    Attributes:
+        label: what tables call it.
+        labelled: numbers of labelled graphs, a cell for each; ``None`` among them keeps all.
+        tested: how many graphs are tested; all, unless given.
+    """
+
+    label: str
     method: str
     dataset: Dataset
     options: Options = field(default_factory=dict)
+    labelled: tuple[int | None, ...] = (None,)
+    tested: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,7 @@ class Spec:
         """
         cells = [cell for run in self.runs for cell in self._cells_of(run)]
         places = {name: place for place, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
-        return sorted(cells, key=lambda cell: (places[cell.dataset], cell.repeat, cell.seed, cell.fold))
+        return sorted(cells, key=lambda cell: (places[cell.dataset], cell.repeat, cell.seed, cell.fold, cell.labelled or 0))
 
     def _cells_of(self, run: Run) -> Iterator[Cell]:
         cell = Cell(
@@ -74,6 +84,7 @@ class Spec:
             source=run.dataset.source,
             protocol=self.protocol,
             no_duplicates=self.no_duplicates,
+            tested=run.tested,
             label=run.label,
             fold=0,
             seed=0,
@@ -81,5 +92,5 @@ class Spec:
         seed_matters = registry.methods()[run.method].randomized or self.protocol == "fair"
         for repeat in range(self.repeats):
             for seed in self.seeds if seed_matters else self.seeds[:1]:
-                for fold in self.folds:
-                    yield replace(cell, repeat=repeat, fold=fold, seed=seed)
+                for fold, labelled in product(self.folds, run.labelled):
+                    yield replace(cell, repeat=repeat, fold=fold, seed=seed, labelled=labelled)

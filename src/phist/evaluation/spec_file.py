@@ -1,12 +1,10 @@
 """A study as a TOML file: read, and checked before anything is run."""
 
 import json
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,15 +12,15 @@ from typing import Any
 from phist.baselines import registry
 from phist.errors import ConfigError, PhistError, brief, check_choice, shown
 from phist.evaluation.cell import PROTOCOLS, Protocol
+from phist.evaluation.generated import Recipe
 from phist.evaluation.spec import Dataset, Options, Run, Spec
+from phist.evaluation.spec_tables import check_keys, file_name, hint, names, need
 from phist.evaluation.splits import count_folds
 from phist.graphs.catalog import dataset_facts, known_dataset
 from phist.graphs.datasets import DATASETS, load_graphs
 from phist.metrics import METRICS
 
-_KEYS = ("name", "protocol", "metric", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods")
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")  # studies, labels and datasets are names of files and folders
-_MISSING = object()
+_KEYS = ("name", "protocol", "metric", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods", "generated", "left_out")
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,9 @@ def read_spec(path: str | Path) -> Spec:
     the file's folder), and perhaps ``options`` for all of them. ``folds``, ``seeds``, ``repeats``, ``no_duplicates`` and
     ``metric`` may be given. A table ``[methods.LABEL]`` gives a method ``options``, options ``on.DATASET``, and with
     ``method`` the name of the method that the label stands for. Of options that contradict each other the more special one holds.
+    A table ``[generated.NAME]`` names the ``family`` and ``arguments`` of a set that is generated. ``labelled`` in ``[[runs]]``
+    keeps so many labelled graphs, a cell for each number, and ``tested`` so many test graphs. ``[[left_out]]`` gives the
+    ``reason`` why ``methods`` are not run on ``datasets``, which reports show.
     """
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -61,11 +62,12 @@ def read_spec(path: str | Path) -> Spec:
 
 def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
     """The study that the content of a TOML file describes; paths start at ``folder``."""
-    _check_keys("the study", content, _KEYS)
-    protocol: Protocol = _need("the study", content, "protocol", str)
+    check_keys("the study", content, _KEYS)
+    protocol: Protocol = need("the study", content, "protocol", str)
     check_choice("protocol", protocol, PROTOCOLS)
-    choices = {label: _choice(label, table) for label, table in _need("the study", content, "methods", dict, {}).items()}
-    runs = _runs(content, choices, folder)
+    choices = {label: _choice(label, table) for label, table in need("the study", content, "methods", dict, {}).items()}
+    runs = _runs(content, choices, _generated(content), folder)
+    _check_left_out(content, runs)
     _check_choices(choices, runs)
     _check_runs(runs)
     if protocol == "official":
@@ -78,7 +80,7 @@ def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
         folds=_numbers(content, "folds", tuple(range(n_folds)), n_folds),
         seeds=_numbers(content, "seeds", (0,), 2**32),
         repeats=_repeats(content, protocol),
-        no_duplicates=_need("the study", content, "no_duplicates", bool, False),
+        no_duplicates=need("the study", content, "no_duplicates", bool, False),
         metric=_metric(content),
     )
 
@@ -89,24 +91,65 @@ def name_of_dataset(given: str) -> str:
     return given if facts is None else facts.name
 
 
-def _runs(content: Mapping[str, Any], choices: Mapping[str, _Choice], folder: Path) -> list[Run]:
+def _runs(content: Mapping[str, Any], choices: Mapping[str, _Choice], generated: Mapping[str, Dataset], folder: Path) -> list[Run]:
     """Every method on every dataset of its block, the datasets outermost."""
     runs: list[Run] = []
-    blocks = _need("the study", content, "runs", list)
+    blocks = need("the study", content, "runs", list)
     if not blocks:
         raise ConfigError("the study has no [[runs]]; add one with methods and datasets")
     for number, block in enumerate(blocks, start=1):
         place = f"[[runs]] number {number}"
-        _check_keys(place, block, ("methods", "datasets", "options"))
-        labels = [_file_name(place, label) for label in _names(place, block, "methods")]
-        datasets = [_dataset(place, given, folder) for given in _names(place, block, "datasets")]
-        common = _need(place, block, "options", dict, {})
+        check_keys(place, block, ("methods", "datasets", "options", "labelled", "tested"))
+        labels = [file_name(place, label) for label in names(place, block, "methods")]
+        datasets = [generated.get(given) or _dataset(place, given, folder) for given in names(place, block, "datasets")]
+        common = need(place, block, "options", dict, {})
+        sample = _sample(place, block)
         for dataset in datasets:
             for label in labels:
                 choice = choices.get(label, _Choice(label))
                 options = {**common, **choice.options, **choice.on.get(dataset.name, {})}
-                runs.append(Run(label, choice.method, dataset, options))
+                runs.append(Run(label, choice.method, dataset, options, *sample))
     return runs
+
+
+def _generated(content: Mapping[str, Any]) -> dict[str, Dataset]:
+    """The sets that the study generates, by name."""
+    found = {}
+    for name, table in need("the study", content, "generated", dict, {}).items():
+        place = f"[generated.{name}]"
+        check_keys(place, table, ("family", "arguments"))
+        if known_dataset(file_name(place, name)) is not None:
+            raise ConfigError(f"{place} has the name of a dataset that is known; choose another")
+        try:
+            recipe = Recipe.make(need(place, table, "family", str), need(place, table, "arguments", dict))
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}") from error
+        found[name] = Dataset(name, recipe.fingerprint, recipe)
+    return found
+
+
+def _sample(place: str, block: Mapping[str, Any]) -> tuple[tuple[int | None, ...], int | None]:
+    """How many graphs a block keeps: numbers of labelled ones, and one number of test graphs."""
+    labelled = need(place, block, "labelled", list, [None])
+    tested = need(place, block, "tested", int, 0) if "tested" in block else None
+    fine = labelled and all(number is None or (type(number) is int and number > 0) for number in labelled)
+    if not fine or len(set(labelled)) < len(labelled) or tested == 0 or (tested or 1) < 1:
+        raise ConfigError(f"{place} has labelled = {labelled}, tested = {tested}; different whole numbers above zero are needed")
+    return tuple(labelled), tested
+
+
+def _check_left_out(content: Mapping[str, Any], runs: Collection[Run]) -> None:
+    """What is left out is not run, and says why."""
+    asked = {(run.label, run.dataset.name) for run in runs}
+    for number, block in enumerate(need("the study", content, "left_out", list, []), start=1):
+        place = f"[[left_out]] number {number}"
+        check_keys(place, block, ("methods", "datasets", "reason"))
+        need(place, block, "reason", str)
+        pairs = {
+            (label, name_of_dataset(name)) for label in names(place, block, "methods") for name in names(place, block, "datasets")
+        }
+        if both := sorted(pairs & asked):
+            raise ConfigError(f"{place} names {both[0][0]} on {both[0][1]}, which [[runs]] asks for; remove it from one of them")
 
 
 def _dataset(place: str, given: str, folder: Path) -> Dataset:
@@ -117,7 +160,7 @@ def _dataset(place: str, given: str, folder: Path) -> Dataset:
     try:
         if not path.exists():
             dataset_facts(given)  # which knows the nearest name
-        return Dataset(_file_name(place, path.name.partition(".")[0]), _fingerprint(path), path)
+        return Dataset(file_name(place, path.name.partition(".")[0]), _fingerprint(path), path)
     except PhistError as error:
         raise ConfigError(f"{place}, dataset {given!r}: {error}") from error
 
@@ -129,12 +172,12 @@ def _fingerprint(path: Path) -> str:
 
 def _choice(label: str, table: Any) -> _Choice:
     place = f"[methods.{label}]"
-    _check_keys(place, table, ("method", "options", "on"))
-    on = _need(place, table, "on", dict, {})
+    check_keys(place, table, ("method", "options", "on"))
+    on = need(place, table, "on", dict, {})
     return _Choice(
-        method=_need(place, table, "method", str, label),
-        options=_need(place, table, "options", dict, {}),
-        on={name_of_dataset(name): _need(f"{place} on", on, name, dict) for name in on},
+        method=need(place, table, "method", str, label),
+        options=need(place, table, "options", dict, {}),
+        on={name_of_dataset(name): need(f"{place} on", on, name, dict) for name in on},
     )
 
 
@@ -153,7 +196,7 @@ def _check_runs(runs: Collection[Run]) -> None:
     """Every method is known, takes its options, and is asked for once."""
     for run in runs:
         if run.method not in registry.methods():
-            raise ConfigError(f"the method {run.method!r} is not known.{_hint(run.method, registry.methods())}")
+            raise ConfigError(f"the method {run.method!r} is not known.{hint(run.method, registry.methods())}")
         try:
             json.dumps(run.options, allow_nan=False)  # a record keeps them, and dates and infinities are not JSON
             registry.make_method(run.method, **run.options)
@@ -161,7 +204,8 @@ def _check_runs(runs: Collection[Run]) -> None:
             raise ConfigError(
                 f"{run.label} on {run.dataset.name} does not take its options {shown(dict(run.options))}: {brief(error, 300)}"
             ) from error
-    for (label, name), count in Counter((run.label, run.dataset.name) for run in runs).items():
+    asked = Counter((run.label, run.dataset.name, number) for run in runs for number in run.labelled)
+    for (label, name, _), count in asked.items():
         if count > 1:
             raise ConfigError(f"{label} on {name} is asked for twice; name it in one of the [[runs]] only")
 
@@ -178,23 +222,17 @@ def _check_official(content: Mapping[str, Any], runs: Collection[Run]) -> None:
 
 
 def _metric(content: Mapping[str, Any]) -> str:
-    metric: str = _need("the study", content, "metric", str, "accuracy")
+    metric: str = need("the study", content, "metric", str, "accuracy")
     check_choice("metric", metric, METRICS)
     return metric
 
 
 def _name(content: Mapping[str, Any]) -> str:
-    return _file_name("the study", _need("the study", content, "name", str))
-
-
-def _file_name(place: str, given: str) -> str:
-    if not _FILE_NAME.fullmatch(given):
-        raise ConfigError(f"{place} has the name {given!r}; it becomes a file: use letters, digits and ._+- only")
-    return given
+    return file_name("the study", need("the study", content, "name", str))
 
 
 def _numbers(content: Mapping[str, Any], key: str, default: tuple[int, ...], below: int) -> tuple[int, ...]:
-    numbers = _need("the study", content, key, list, list(default))
+    numbers = need("the study", content, key, list, list(default))
     fine = numbers and all(type(number) is int and 0 <= number < below for number in numbers)
     if not fine or len(set(numbers)) < len(numbers):
         raise ConfigError(f"{key} = {numbers} was given; a list of different whole numbers from 0 to {below - 1} is needed")
@@ -202,37 +240,7 @@ def _numbers(content: Mapping[str, Any], key: str, default: tuple[int, ...], bel
 
 
 def _repeats(content: Mapping[str, Any], protocol: Protocol) -> int:
-    repeats: int = _need("the study", content, "repeats", int, 1)
+    repeats: int = need("the study", content, "repeats", int, 1)
     if repeats < 1 or (protocol == "repeated") != (repeats > 1):
         raise ConfigError(f"repeats = {repeats} with the protocol {protocol!r}; 'repeated' needs 2 or more, the others have none")
     return repeats
-
-
-def _names(place: str, block: Mapping[str, Any], key: str) -> list[str]:
-    names: list[str] = _need(place, block, key, list)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise ConfigError(f"{place} has {key} = {names}; a list of names is needed")
-    return names
-
-
-def _need(place: str, table: Mapping[str, Any], key: str, kind: type, default: Any = _MISSING) -> Any:
-    """The value of ``key``, of the kind that it must have."""
-    value = table.get(key, default)
-    if value is _MISSING:
-        raise ConfigError(f"{place} has no {key!r}; add it")
-    if type(value) is not kind:
-        raise ConfigError(f"{place} has {key} = {value!r}; a value of type {kind.__name__} is needed")
-    return value
-
-
-def _check_keys(place: str, table: Any, known: Collection[str]) -> None:
-    if not isinstance(table, Mapping):
-        raise ConfigError(f"{place} is {table!r}; a table with {', '.join(known)} is needed")
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"{place} has {key!r}, which means nothing there.{_hint(key, known)}")
-
-
-def _hint(given: str, known: Collection[str]) -> str:
-    nearest = get_close_matches(given, known, n=1)
-    return f" Did you mean {nearest[0]!r}?" if nearest else f" Known are {', '.join(known)}"

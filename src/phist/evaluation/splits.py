@@ -16,12 +16,14 @@ from phist.graphs.symmetry import weisfeiler_lehman_hashes
 Positions = NDArray[np.int64]
 
 FOLDS = 10
+VALIDATED = 5  # of so many graphs of a sample, one validates
+SMALL, LARGE = 0.5, 0.1  # shares of the graphs: the smaller ones to learn from, the largest to test on
 SHUFFLE = 12345  # the random state of the folds on which the paper's baselines were compared
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Three parts of a dataset, as sorted positions; together they are all of it."""
+    """Three parts of a dataset, as sorted positions; together they are all of it, unless it is a sample or by size."""
 
     training: Positions
     validation: Positions
@@ -45,17 +47,21 @@ def make_split(
         graphs: the set, with its labels, by which folds are stratified.
         protocol: ``paper`` validates on the fold before the test fold. ``fair`` tests on the same folds and validates on
             a ninth of the rest, drawn by ``seed``. ``repeated`` is ``paper`` with another shuffle in every repeat.
+            ``size`` cuts the smaller half of the graphs into ten folds, validates on one, learns from the others and tests
+            on the largest tenth, whatever the fold.
         fold: the test fold, from 0 to 9.
         seed: of the inner split of ``fair``; the other protocols ignore it.
         repeat: the shuffle of ``repeated``; the first is the paper's.
         no_duplicates: keep graphs that 1-WL cannot tell apart in one part, so that no answer can be remembered.
     """
-    check_choice("protocol", protocol, FOLD_PROTOCOLS)
+    check_choice("protocol", protocol, (*FOLD_PROTOCOLS, "size"))
     check_choice("fold", fold, range(FOLDS))
     if repeat < 0 or (repeat and protocol != "repeated"):
         raise ConfigError(f"repeat={repeat} was given for the protocol {protocol}; 'repeated' takes 0 or more, the others 0 only")
     codes, groups = _class_codes(graphs), _groups(graphs) if no_duplicates else None
 
+    if protocol == "size":
+        return _split_by_size(graphs, codes, groups, fold)
     folds = _cut(codes, groups, FOLDS, SHUFFLE + repeat)
     test = folds[fold]
     if protocol != "fair":
@@ -63,6 +69,32 @@ def make_split(
     rest = np.setdiff1d(np.arange(len(graphs)), test)
     inner = _cut(codes[rest], None if groups is None else groups[rest], FOLDS - 1, _inner_state(seed, fold))
     return _split(len(graphs), rest[inner[0]], test)
+
+
+def sample_split(split: Split, codes: Positions, *, labelled: int | None, tested: int | None, state: int) -> Split:
+    """A part of a split: so many labelled graphs, a fifth of which validates, and so many test graphs.
+
+    Samples hold every class in its share, at least once where there is room; a smaller one is a part of a larger one.
+
+    Args:
+        codes: the class of every graph of the dataset.
+        labelled: how many graphs to learn from and to choose by; ``None`` keeps both parts as they are.
+        tested: how many to test on; ``None`` keeps all.
+        state: what is drawn from.
+    """
+    training, validation, test = split.training, split.validation, split.test
+    if labelled is not None:
+        pool = np.sort(np.concatenate([training, validation]))
+        if not 2 * VALIDATED <= labelled <= len(pool):
+            raise ConfigError(
+                f"labelled={labelled} was given; a number from {2 * VALIDATED} to {len(pool)}, of this set, is needed"
+            )
+        kept = pool[_stratified_order(codes[pool], state)[:labelled]]
+        last = np.argsort(_class_shares(codes[kept], first=1), kind="stable")[: labelled // VALIDATED]
+        validation, training = np.sort(kept[last]), np.sort(np.delete(kept, last))
+    if tested is not None and tested < len(test):
+        test = np.sort(test[_stratified_order(codes[test], state + 1)[:tested]])
+    return Split(training, validation, test)
 
 
 def official_split(dataset: str) -> Split:
@@ -114,6 +146,33 @@ def _cut(codes: Positions, groups: Positions | None, n_folds: int, state: int) -
     with warnings.catch_warnings():  # a class with fewer members than folds is missing in some: nothing to be done about it
         warnings.simplefilter("ignore", UserWarning)
         return [test.astype(np.int64) for _, test in folds.split(codes, codes, groups)]
+
+
+def _split_by_size(graphs: GraphSet, codes: Positions, groups: Positions | None, fold: int) -> Split:
+    order = np.argsort(graphs.node_counts(), kind="stable")
+    small, large = np.sort(order[: int(SMALL * len(order))]), np.sort(order[len(order) - int(LARGE * len(order)) :])
+    if len(np.unique(codes[small])) < 2 or len(small) < 2 * FOLDS or not len(large):
+        raise GraphInputError(
+            f"the smaller half of the set has {len(small)} graphs of {len(np.unique(codes[small]))} classes; 'size' needs "
+            f"{2 * FOLDS} of two: use another set"
+        )
+    folds = _cut(codes[small], None if groups is None else groups[small], FOLDS, SHUFFLE)
+    return Split(np.delete(small, folds[fold]), small[folds[fold]], large)
+
+
+def _stratified_order(codes: Positions, state: int) -> Positions:
+    """All places in an order of which every beginning has the classes in their shares, and each once as early as can be."""
+    shuffled = np.random.default_rng(state).permutation(len(codes))
+    return shuffled[np.argsort(_class_shares(codes[shuffled]), kind="stable")]
+
+
+def _class_shares(codes: Positions, first: int = 0) -> NDArray[np.float64]:
+    """For every graph, which share of its class stands before it; with ``first=1`` the graph itself counts."""
+    shares = np.zeros(len(codes))
+    for code in np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        shares[members] = (np.arange(len(members)) + first) / len(members)
+    return shares
 
 
 def _inner_state(seed: int, fold: int) -> int:

@@ -30,7 +30,7 @@ class Difference:
 
 
 def mean_and_deviation(values: ArrayLike) -> tuple[float, float]:
-    """Mean and sample deviation; a single value has deviation zero.
+    """Mean and sample standard deviation; a single value has zero.
 
     >>> mean_and_deviation([1.0, 2.0, 3.0])
     (2.0, 1.0)

@@ -65,7 +65,7 @@ def study_status(cells: Sequence[Cell], folder: str | Path) -> StudyStatus:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for cell in cells:
         record = by_hash.get(cell.hash)
-        counts.setdefault((cell.label, cell.dataset), Counter())["missing" if record is None else record.status] += 1
+        counts.setdefault((cell.label, cell.column), Counter())["missing" if record is None else record.status] += 1
 
     known = [by_hash[cell.hash] for cell in cells if cell.hash in by_hash]
     return StudyStatus(
@@ -73,7 +73,7 @@ def study_status(cells: Sequence[Cell], folder: str | Path) -> StudyStatus:
         spent=sum(record.seconds for record in known),
         left=Durations(known).left(cell for cell in cells if cell.hash not in by_hash),
         failures=[record for record in known if record.status == "failed"],
-        skipped={(record.cell.label, record.cell.dataset): str(record.reason) for record in known if record.status == "skipped"},
+        skipped={(record.cell.label, record.cell.column): str(record.reason) for record in known if record.status == "skipped"},
         others=len(records) - len(known),
         problems=problems,
     )

@@ -21,7 +21,9 @@ class BinEffect:
     """One bin of a channel's histogram in one graph.
 
     Attributes:
-        network: its name; channel, bin: counted from 0.
+        network: its name.
+        channel: counted from 0.
+        bin: of the channel, counted from 0.
         centre: of the bin on [-1, 1], ``None`` where the network does not aggregate by histograms.
         effect: on the target's logit: what its value adds, compared with the usual value.
         value, usual: of the bin, in this graph and on average in training.
@@ -44,7 +46,11 @@ class BinEffect:
         return order
 
     def to_dict(self, most_nodes: int = 5) -> dict[str, Any]:
-        """Plain values, with the nodes that fill it most."""
+        """Plain values, with the nodes that fill it most.
+
+        Args:
+            most_nodes: how many of these nodes to name.
+        """
         named = {name: getattr(self, name) for name in ("network", "channel", "bin", "centre", "effect", "value", "usual")}
         return named | {"nodes": self.nodes[:most_nodes]}
 
@@ -54,6 +60,9 @@ class ChannelEffect:
     """What all bins of a channel, and the moments of its responses, add to the target's logit.
 
     Attributes:
+        network: its name.
+        channel: counted from 0.
+        effect: of all bins and moments together.
         bins: (bins): the effect of each.
         moments: of the mean and the standard deviation of the channel's responses, where the head sees them.
     """
@@ -118,7 +127,15 @@ def channel_effects(reader: Reader, parts: Parts, target: int) -> list[ChannelEf
 def graphs_that_fill(
     explanations: "Sequence[Explanation]", network: str, channel: int, bin: int, k: int = 5
 ) -> list[tuple[Any, float]]:
-    """Of several explained graphs the ids of those in which a bin is fullest, and by how many standard deviations."""
+    """Of several explained graphs the ids of those in which a bin is fullest, and by how many standard deviations.
+
+    Args:
+        explanations: of the graphs to choose from.
+        network: its name, as in `ChannelEffect`.
+        channel: counted from 0.
+        bin: of the channel, counted from 0.
+        k: how many graphs to name.
+    """
     found = []
     for explanation in explanations:
         histograms = {} if explanation.network is None else explanation.network.histograms

@@ -16,6 +16,7 @@ from phist.progress import SlowProgress
 NODES_AT_ONCE = 1 << 16  # of the graphs that are predicted together
 ENTRIES_AT_ONCE = 1 << 22  # of the tables that say which arcs of a graph are kept
 WORK = 500_000  # nodes of all graphs with something deleted, of one graph and kind, unless somebody asks for more
+SQUARES = 500_000_000  # the same of their squares, as some members compare all nodes with one another
 LEAST = 20  # deletions that are made of a graph however large it is
 Answer = Callable[[GraphSet], Answers]
 Predict = Callable[[GraphSet], NDArray[np.float64]]
@@ -48,7 +49,7 @@ def default_limit(graph: Graph) -> int:
     >>> default_limit(make_trees(1, n_nodes=30, seed=0)[0])
     16666
     """
-    return max(LEAST, WORK // graph.n_nodes)
+    return max(LEAST, min(WORK // graph.n_nodes, SQUARES // graph.n_nodes**2))
 
 
 def deletion_effects(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phist.checks import finite_number
 from phist.errors import GraphInputError, shown
 from phist.graphs.arrays import IntArray, starts_of
 from phist.graphs.convert import as_graphset
@@ -44,7 +45,7 @@ def read_items(items: Any) -> Items:
             found.nodes.append(int(item))
         elif _is_edge(item) or (_is_edge(item[:2]) if isinstance(item, tuple | list) and len(item) == 3 else False):
             found.edges.append((int(item[0]), int(item[1])))
-            found.weights.append(float(item[2]) if len(item) == 3 else 1.0)
+            found.weights.append(float(finite_number("weight", item[2], least=0)) if len(item) == 3 else 1.0)
         else:
             raise GraphInputError(f"{shown(item)} is neither a node nor an edge; give a node's number or a pair of them")
     return found

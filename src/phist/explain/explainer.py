@@ -1,6 +1,6 @@
 """explain() and what_if(): questions to a fitted model about single graphs."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from phist.checks import whole_number
 from phist.errors import ConfigError, GraphInputError, shown
 from phist.estimators.fitted.classifier import FittedClassifier
-from phist.explain.answers import answers_of
+from phist.explain.answers import Answering
 from phist.explain.deletions import deletion_effects, set_effects
+from phist.explain.distinct import distinct_graphs
 from phist.explain.edits import Item, edited
 from phist.explain.explanation import Explanation
 from phist.explain.readers import Reader, readers_of
@@ -42,12 +43,13 @@ def explain(
         votes: compute root votes.
         edges, nodes: delete every edge, and every node, in turn.
         max_deletions: the most edges, and the most nodes, to delete of a graph: those with the largest shares. Unless given, so
-            many that the graphs without them come to 500,000 nodes, and at least 20: all, up to some 700 nodes.
+            many that the graphs without them come to 500,000 nodes, fewer above 1,000 nodes, and at least 20: all, up to some
+            700 nodes.
     """
     read = read_graphs_of(model, graphs)
     limit = None if max_deletions is None else whole_number("max_deletions", max_deletions, least=0)
     readers, covered = readers_of(model)
-    answer = partial(answers_of, model.ensemble_, readers)
+    answer = Answering(model.ensemble_, readers)
     answers = answer(read)
     targets = _targets(model, target, answers.probabilities)
     shares = _shares(readers, read, targets, votes)
@@ -90,6 +92,7 @@ def what_if(model: FittedClassifier, graph: Any, add: Iterable[Item] = (), remov
     """What a model would say of a graph with some nodes and edges more, and others less.
 
     Args:
+        model: a fitted classifier.
         graph: one graph, anything `as_graphset` takes.
         add: edges as pairs of nodes (a third number is the weight), and new nodes by number, which follow the last one.
         remove: edges as pairs, and nodes by number, which go with their edges.
@@ -100,13 +103,19 @@ def what_if(model: FittedClassifier, graph: Any, add: Iterable[Item] = (), remov
     return WhatIf(other[0], model.classes_.tolist(), before, after)
 
 
-def delete(model: FittedClassifier, graph: Any, sets: Sequence[Item | Iterable[Item]]) -> NDArray[np.float64]:
+def delete(model: FittedClassifier, graph: Any, sets: Iterable[Item | Iterable[Item]]) -> NDArray[np.float64]:
     """The probabilities of a graph less those without each of several sets of nodes and edges: (sets, classes).
 
     Args:
+        model: a fitted classifier.
+        graph: one graph, anything `as_graphset` takes.
         sets: each a node's number, an edge as a pair of them, or a list of such.
     """
-    return set_effects(partial(_probabilities, model), read_one(model, graph)[0], sets)
+    if isinstance(sets, str) or not isinstance(sets, Iterable):
+        raise GraphInputError(
+            f"sets={shown(sets)} was given; a list is needed, of nodes by number, edges as pairs, or lists of such"
+        )
+    return set_effects(partial(_probabilities, model), read_one(model, graph)[0], list(sets))
 
 
 def _probabilities(model: FittedClassifier, graphs: GraphSet) -> NDArray[np.float64]:
@@ -133,12 +142,13 @@ def read_one(model: FittedClassifier, graph: Any) -> GraphSet:
 
 
 def _shares(readers: list[Reader], graphs: GraphSet, targets: IntArray, votes: bool) -> list[NodeShares] | list[None]:
-    """Computed for nodes in canonical order, as the networks see them, and handed out in the order given."""
+    """Computed for nodes in canonical order, as the networks see them, once of equal graphs, and handed out in the order given."""
     if not readers:
         return [None] * len(graphs)
     ordered = in_canonical_order(graphs)
-    found = node_shares(readers, ordered.graphs, targets, votes)
-    return [own.at(ordered.places(position)) for position, own in enumerate(found)]
+    first, kind = distinct_graphs(ordered.graphs)
+    found = list(node_shares(readers, ordered.graphs[first], targets[first], votes))
+    return [found[own].at(ordered.places(position)) for position, own in enumerate(kind.tolist())]
 
 
 def _targets(model: FittedClassifier, target: Hashable, probabilities: NDArray[np.float64]) -> IntArray:
@@ -146,7 +156,7 @@ def _targets(model: FittedClassifier, target: Hashable, probabilities: NDArray[n
         most_probable: IntArray = probabilities.argmax(1)
         return most_probable
     classes = model.classes_.tolist()
-    if target not in classes:
+    if not isinstance(target, Hashable) or target not in classes:
         raise ConfigError(f"target={shown(target)} is no class of this model; its classes are {shown(classes, 120)}")
     return np.full(len(probabilities), classes.index(target))
 

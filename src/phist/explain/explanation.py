@@ -148,7 +148,11 @@ class Explanation:
         return self._part(top_k, complement=True)
 
     def top_nodes(self, k: int) -> IntArray:
-        """The nodes that speak most for the target, the first of equal ones first."""
+        """The nodes that speak most for the target, the first of equal ones first.
+
+        Args:
+            k: how many nodes to name.
+        """
         k = whole_number("top_k", k, least=1)
         return np.argsort(-self.node_values, kind="stable")[:k]
 
@@ -199,3 +203,6 @@ class Explanation:
 
     def __str__(self) -> str:
         return export.to_text(self)
+
+    def _repr_html_(self) -> str:
+        return export.to_html(self)

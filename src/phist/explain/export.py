@@ -1,5 +1,7 @@
 """An explanation in the forms of other libraries, as JSON and as text."""
 
+from importlib.util import find_spec
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +10,7 @@ from numpy.typing import NDArray
 
 from phist.errors import brief
 from phist.extras import require
+from phist.notebook import html_table
 
 if TYPE_CHECKING:
     import networkx
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 NUMBERS = ("share", "vote", "effect", "logit_effect")
 SHOWN = 5  # nodes, edges and channels in a text
+DRAWN = 200  # most nodes of a graph that a notebook draws by itself: more take long to place
 
 
 def to_pyg(explanation: "Explanation") -> Any:
@@ -102,9 +106,9 @@ def _network(network: Any) -> dict[str, Any]:
 
 
 def plain(values: NDArray[Any]) -> list[Any]:
-    """Nested lists with six digits, and ``None`` for what is not a number."""
+    """Nested lists with six digits, and ``None`` for what is no finite number."""
     rounded = np.round(values.astype(np.float64), 6)
-    return np.where(np.isnan(rounded), None, rounded.astype(object)).tolist()  # type: ignore[call-overload, no-any-return]
+    return np.where(~np.isfinite(rounded), None, rounded.astype(object)).tolist()  # type: ignore[call-overload, no-any-return]
 
 
 def to_text(explanation: "Explanation") -> str:
@@ -127,6 +131,17 @@ def to_text(explanation: "Explanation") -> str:
         channels = [f"{one.network} channel {one.channel} {one.effect:+.3f}" for one in explanation.network.channels[:SHOWN]]
         lines.append(f"  channels: {', '.join(channels)}")
     return "\n".join(lines)
+
+
+def to_html(explanation: "Explanation") -> str:
+    """The same for a notebook, with a picture of a graph that is small enough for one, where matplotlib is installed."""
+    first, *rest = to_text(explanation).splitlines()
+    table = html_table(first, [line.strip().partition(": ")[::2] if ": " in line else (line.strip(), "") for line in rest])
+    if explanation.graph.n_nodes > DRAWN or find_spec("matplotlib") is None:
+        return table
+    picture = StringIO()
+    explanation.visualize().savefig(picture, format="svg", metadata={"Date": None})
+    return table + picture.getvalue()[picture.getvalue().index("<svg") :]
 
 
 def coverage(explanation: "Explanation") -> str:

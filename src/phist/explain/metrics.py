@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import roc_auc_score
 
-from phist.checks import whole_number
-from phist.errors import ConfigError, GraphInputError, check_choice
+from phist.checks import finite_number, whole_number
+from phist.errors import ConfigError, GraphInputError, check_choice, shown
 from phist.estimators.fitted.classifier import FittedClassifier
 from phist.explain.explanation import Explanation
 from phist.graphs.convert import join
@@ -18,7 +18,12 @@ ExplanationType = Literal["model", "phenomenon"]
 
 
 class Fidelity(NamedTuple):
-    """How often the class changes: without the explanation (the more the better), and with it alone (the less the better)."""
+    """How often the class changes: without the explanation (the more the better), and with it alone (the less the better).
+
+    Args:
+        plus: share of graphs whose class changes without the explanation.
+        minus: share of graphs whose class changes on the explanation alone.
+    """
 
     plus: float
     minus: float
@@ -35,6 +40,8 @@ def fidelity(
     What is asked about are `explanation_subgraph` and `complement_subgraph`; of one without nodes, a single node.
 
     Args:
+        model: the classifier that was explained.
+        explanations: one for each graph.
         top_k: take the best nodes as the explanation instead of all that speak for the target.
         explanation_type: compare with what the model predicts, or with the graphs' own labels (``"phenomenon"``).
     """
@@ -53,18 +60,32 @@ def fidelity(
 def characterization_score(plus: float, minus: float, pos_weight: float = 0.5, neg_weight: float = 0.5) -> float:
     """The weighted harmonic mean of fidelity plus and one minus fidelity minus; zero where either is.
 
+    Args:
+        plus: fidelity plus.
+        minus: fidelity minus.
+        pos_weight: weight of fidelity plus.
+        neg_weight: weight of one minus fidelity minus; both weights add up to 1.
+
     >>> round(characterization_score(0.5, 0.25), 3)
     0.6
     """
-    if not np.isclose(pos_weight + neg_weight, 1) or min(pos_weight, neg_weight) < 0:
-        raise ConfigError(f"weights {pos_weight:g} and {neg_weight:g} were given; they must not be negative and add up to 1")
+    for name, value in {"plus": plus, "minus": minus, "pos_weight": pos_weight, "neg_weight": neg_weight}.items():
+        finite_number(name, value, least=0, most=1)
+    if not np.isclose(pos_weight + neg_weight, 1):
+        raise ConfigError(f"weights {pos_weight:g} and {neg_weight:g} were given; they must add up to 1")
     if plus == 0 or minus == 1:
         return 0.0
     return float(1 / (pos_weight / plus + neg_weight / (1 - minus)))
 
 
 def unfaithfulness(model: FittedClassifier, explanations: Sequence[Explanation], top_k: int | None = None) -> float:
-    """1 - exp(-KL) between the probabilities of the explanation alone and of the graph, averaged over graphs: 0 is faithful."""
+    """1 - exp(-KL) between the probabilities of the explanation alone and of the graph, averaged over graphs: 0 is faithful.
+
+    Args:
+        model: the classifier that was explained.
+        explanations: one for each graph.
+        top_k: take so many best nodes as the explanation instead of all that speak for the target.
+    """
     _check_some(explanations)
     alone = _probabilities(model, [one.explanation_subgraph(top_k) for one in explanations])
     full = np.array([one.probabilities for one in explanations])
@@ -73,13 +94,23 @@ def unfaithfulness(model: FittedClassifier, explanations: Sequence[Explanation],
 
 
 def groundtruth_auroc(values: ArrayLike, truth: ArrayLike) -> float:
-    """The probability that a node (or edge) of the truth has a larger value than another; NaN where all or none are of it."""
+    """The probability that a node (or edge) of the truth has a larger value than another; NaN where all or none are of it.
+
+    Args:
+        values: one for each node or edge, the larger the more it speaks for the target.
+        truth: which nodes or edges tell the class.
+    """
     values, mask = _checked(values, truth)
     return float(roc_auc_score(mask, values)) if 0 < mask.sum() < len(mask) else float("nan")
 
 
 def precision_at_k(values: ArrayLike, truth: ArrayLike, k: int | None = None) -> float:
     """How many of the ``k`` largest values are of the truth, by default of as many as that has; equal values count in part.
+
+    Args:
+        values: one for each node or edge, the larger the more it speaks for the target.
+        truth: which nodes or edges tell the class.
+        k: how many of the largest values to look at.
 
     >>> precision_at_k([0.9, 0.8, 0.1], [True, False, True])
     0.5
@@ -94,7 +125,12 @@ def precision_at_k(values: ArrayLike, truth: ArrayLike, k: int | None = None) ->
 
 
 def _checked(values: ArrayLike, truth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    numbers, mask = np.asarray(values, np.float64), np.asarray(truth, bool)
+    try:
+        numbers, mask = np.asarray(values, np.float64), np.asarray(truth, bool)
+    except (TypeError, ValueError) as error:
+        raise GraphInputError(
+            f"values={shown(values)} and truth={shown(truth)} were given; a number and a truth value for each are needed"
+        ) from error
     if numbers.shape != mask.shape or numbers.ndim != 1:
         raise GraphInputError(f"values of shape {numbers.shape} and truth of shape {mask.shape} were given; one each is needed")
     return np.nan_to_num(numbers), mask

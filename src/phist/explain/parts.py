@@ -131,12 +131,12 @@ def is_mean(aggregation: Aggregation) -> bool:
 
 
 def _moment_parts(norm: MultisetNorm, response: Tensor, moments: Moments, batch: Batch) -> Tensor:
-    """A mean is a sum over nodes; a deviation d is too, as d = d² / d, of which d² is a mean of squares."""
+    """A mean is a sum over nodes; a standard deviation d is too, as d = d² / d, of which d² is a mean of squares."""
     mean = moments.mean.squeeze(1).double()[batch.graph_of]
-    deviation = (moments.variance.squeeze(1).double() + norm.epsilon).sqrt()[batch.graph_of]
+    standard_deviation = (moments.variance.squeeze(1).double() + norm.epsilon).sqrt()[batch.graph_of]
     count = batch.node_counts[batch.graph_of].unsqueeze(1)
     squares = (response - mean).square() + norm.epsilon
-    return torch.cat([response / count, squares / deviation / count], dim=1)  # (nodes, 2 · channels)
+    return torch.cat([response / count, squares / standard_deviation / count], dim=1)  # (nodes, 2 · channels)
 
 
 def root_parts(network: StructuralNetwork, batch: Batch, draws: Draws) -> tuple[Tensor, Tensor]:
@@ -156,10 +156,10 @@ def root_parts(network: StructuralNetwork, batch: Batch, draws: Draws) -> tuple[
     if network.config.statistics == "joint":
         overall = (weights * mean).sum(1, keepdim=True)
         squares = variance + (mean - overall).square() + epsilon
-        deviation = squares / (weights * squares).sum(1, keepdim=True).sqrt()
+        standard_deviation = squares / (weights * squares).sum(1, keepdim=True).sqrt()
     else:
-        deviation = (variance + epsilon).sqrt()
-    return _at_nodes(weights * torch.cat([mean, deviation], dim=-1), roots, batch), counted
+        standard_deviation = (variance + epsilon).sqrt()
+    return _at_nodes(weights * torch.cat([mean, standard_deviation], dim=-1), roots, batch), counted
 
 
 def _moments_by_root(network: StructuralNetwork, batch: Batch, roots: Roots) -> tuple[Tensor, Tensor]:

@@ -14,6 +14,7 @@ from phist.graphs.arrays import Array, IntArray
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels, distinct_labels
 from phist.graphs.symmetry import Hashes, split_by_size, targets_of, weisfeiler_lehman_hashes
+from phist.notebook import html_table
 
 # Degrees below this get a bin each; above it the bins double in width, so that a hub of any size adds few features.
 _EXACT_DEGREES = 16
@@ -115,6 +116,9 @@ class Checkup:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        return html_table("Checkup", self._lines())
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         kinds = [kind for kind, present in (("directed", self.directed), ("weighted", self.weighted)) if present]

@@ -65,17 +65,17 @@ def as_graphset(
     packed = graphs if isinstance(graphs, GraphSet) else _from_items(_as_items(graphs), reading, ids)
     if len(packed) == 0:
         raise GraphInputError(f"no graph was given; give {ACCEPTED}")
-    return _named(settle(packed, reading), labels, ids)
+    return _named(resolve(packed, reading), labels, ids)
 
 
-def settle(graphs: GraphSet, reading: Reading) -> GraphSet:
+def resolve(graphs: GraphSet, reading: Reading) -> GraphSet:
     """The set as ``reading`` asks for it; the same object where nothing changes."""
     if reading.weights == "ignore" and graphs.weights is not None:
         graphs = replace(graphs, weights=None)
-    unsettled_weights = graphs.weights is not None and not (np.isfinite(graphs.weights) & (graphs.weights >= 0)).all()
+    has_bad_weights = graphs.weights is not None and not (np.isfinite(graphs.weights) & (graphs.weights >= 0)).all()
     to_symmetrise = reading.directed == "symmetrise" and graphs.directed
-    has_loops = reading.self_loops == "drop" and graphs.loop_counts().any()
-    if unsettled_weights or to_symmetrise or has_loops:
+    has_loops = reading.self_loops == "drop" and graphs.loops_per_graph().any()
+    if has_bad_weights or to_symmetrise or has_loops:
         graphs = _repack(graphs, reading)
     return replace(graphs, directed=True) if reading.directed == "keep" and not graphs.directed else graphs
 

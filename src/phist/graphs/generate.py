@@ -132,6 +132,35 @@ def make_regular_pairs(n_pairs: int, n_nodes: int = 20, degrees: Sequence[int] =
     return _assemble(edges, n_nodes, labels, rng, ids)
 
 
+def make_triangles(n_graphs: int, nodes: Sequence[int] = (10, 25), most: int = 10, *, seed: Seed) -> GraphSet:
+    """Random graphs labelled by their number of triangles, from 1 to ``most`` in turn (after Knyazev et al., 2019).
+
+    Sizes are drawn evenly from ``nodes``, for every number alike. A graph is random, with the density at which its number
+    of triangles is expected, and drawn until it has exactly that many; so larger graphs are sparser, and what is counted
+    is the same at every size.
+
+    Args:
+        n_graphs: graph ``g`` has ``1 + g % most`` triangles.
+        nodes: the smallest and the largest number of nodes.
+        most: the largest number of triangles, and of classes.
+        seed: of everything random.
+
+    >>> make_triangles(20, nodes=(10, 30), seed=0).classes
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    """
+    _check_at_least("n_graphs", n_graphs, 1)
+    _check_at_least("most", most, 1)
+    if len(nodes) != 2 or not most <= int(nodes[0]) <= int(nodes[1]):
+        raise ConfigError(f"nodes={list(nodes)} was given; the smallest, {most} or more, and the largest number are needed")
+    rng = np.random.default_rng(seed)
+    labels = [1 + graph % most for graph in range(n_graphs)]
+    sizes = rng.integers(nodes[0], nodes[1], size=n_graphs, endpoint=True)
+    edges = [_with_triangles(int(size), label, rng) for size, label in zip(sizes, labels, strict=True)]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    source, target = np.concatenate([start + graph for start, graph in zip(starts, edges, strict=True)]).T
+    return pack(sizes, source, target, labels=as_labels(labels))
+
+
 # Building blocks: edges as arrays of shape (edges, 2) -----------------------------------------------------------------
 
 
@@ -143,6 +172,19 @@ def _assemble(
     source, target = np.concatenate(renamed).T
     node_counts = np.full(len(edges), n_nodes)
     return pack(node_counts, source, target, labels=as_labels(labels), ids=None if ids is None else as_labels(ids))
+
+
+def _with_triangles(n_nodes: int, triangles: int, rng: np.random.Generator) -> IntArray:
+    """A random graph of exactly so many triangles: drawn again until it has them, once in five to ten times."""
+    source, target = np.triu_indices(n_nodes, k=1)
+    density = min(0.9, (6 * triangles / (n_nodes * (n_nodes - 1) * (n_nodes - 2))) ** (1 / 3))
+    while True:
+        drawn = rng.random(len(source)) < density
+        adjacency = np.zeros((n_nodes, n_nodes))
+        adjacency[source[drawn], target[drawn]] = 1.0
+        # Of nodes a < b < c: paths a-b-c that are closed by a-c.
+        if int(((adjacency @ adjacency) * adjacency).sum()) == triangles:
+            return np.stack([source[drawn], target[drawn]], axis=1)
 
 
 def _ring(nodes: Array, skip: int) -> IntArray:

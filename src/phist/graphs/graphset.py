@@ -1,6 +1,7 @@
 """GraphSet: many graphs in a handful of flat arrays."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from phist.errors import GraphInputError, brief
 from phist.graphs.arrays import (
     Array,
     IntArray,
+    arc_blocks,
     as_positions,
     loops_of_rows,
     plain_weights,
@@ -23,8 +25,10 @@ from phist.graphs.arrays import (
 )
 from phist.graphs.graph import Graph
 from phist.graphs.labels import as_labels, as_python, distinct_labels
+from phist.notebook import html_table
 
 _KINDS = {"node_ptr": np.int64, "indptr": np.int64, "indices": np.int32, "weights": np.float64}
+_SHOWN_CLASSES = 12  # in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,16 @@ class GraphSet:
     Graph ``g`` owns the nodes ``node_ptr[g]:node_ptr[g + 1]``; node ``i`` of the collection has the neighbours
     ``indices[indptr[i]:indptr[i + 1]]``, numbered from 0 within their graph, sorted, without repetition.
     Make one with `as_graphset`, `read_graphs` or `load_dataset`.
+
+    Args:
+        node_ptr: where the nodes of each graph begin, (graphs + 1).
+        indptr: where the neighbours of each node begin, (nodes + 1).
+        indices: the neighbours, numbered within their graph, (arcs).
+        weights: the weight of each arc, (arcs); ``None`` where every edge weighs one.
+        labels: one for each graph, (graphs); ``None`` for unlabelled graphs.
+        ids: one for each graph, (graphs); their numbers unless given.
+        directed: whether arcs have one direction; otherwise every edge is two arcs.
+        n_dropped: how many graphs without nodes were left out when these were read.
 
     >>> from phist import as_graphset
     >>> import networkx as nx
@@ -103,8 +117,15 @@ class GraphSet:
         arcs = np.diff(self.indptr[self.node_ptr])
         if self.directed:
             return arcs
-        loops = np.add.reduceat(np.append(self.loop_counts(), 0), self.node_ptr[:-1]) if len(self) else arcs
-        return (arcs + loops) // 2
+        return (arcs + self.loops_per_graph()) // 2
+
+    def loops_per_graph(self) -> IntArray:
+        """Loops of each graph, looked for in about a million nodes and arcs at a time: the set may be larger than memory."""
+        result = np.zeros(len(self), np.int64)
+        for rows in arc_blocks(self.indptr[self.node_ptr] + self.node_ptr):
+            part = self._range(rows.start, rows.stop)
+            result[rows] = np.add.reduceat(np.append(part.loop_counts(), 0), part.node_ptr[:-1])
+        return result
 
     def loop_counts(self) -> IntArray:
         """Loops at each node: 0 or 1."""
@@ -121,7 +142,11 @@ class GraphSet:
         return [] if self.labels is None else distinct_labels(self.labels)
 
     def name(self, graph: int) -> str:
-        """How messages call a graph: its number, and its id where that says more."""
+        """How messages call a graph: its number, and its id where that says more.
+
+        Args:
+            graph: its number in the set.
+        """
         return graph_name(graph, self.ids)
 
     # Selection --------------------------------------------------------------------------------------------------------
@@ -172,13 +197,15 @@ class GraphSet:
         )
 
     def _gather(self, positions: IntArray) -> "GraphSet":
-        nodes = ranges(self.node_ptr[positions], self.node_counts()[positions])
-        degrees = np.diff(self.indptr)[nodes]
-        arc_ptr = self.indptr[self.node_ptr]
-        arcs = ranges(arc_ptr[positions], np.diff(arc_ptr)[positions])
+        """Some graphs, in time and memory that do not depend on how many others there are."""
+        sizes = self.node_ptr[positions + 1] - self.node_ptr[positions]
+        nodes = ranges(self.node_ptr[positions], sizes)
+        degrees = self.indptr[nodes + 1] - self.indptr[nodes]
+        first_arc, end_arc = self.indptr[self.node_ptr[positions]], self.indptr[self.node_ptr[positions + 1]]
+        arcs = ranges(first_arc, end_arc - first_arc)
         return replace(
             self,
-            node_ptr=starts_of(self.node_counts()[positions]),
+            node_ptr=starts_of(sizes),
             indptr=starts_of(degrees),
             indices=self.indices[arcs],
             weights=None if self.weights is None else self.weights[arcs],
@@ -188,12 +215,20 @@ class GraphSet:
         )
 
     def with_labels(self, labels: "Iterable[Hashable] | None") -> "GraphSet":
-        """The same graphs with other labels, or with none."""
+        """The same graphs with other labels, or with none.
+
+        Args:
+            labels: one for each graph, or ``None`` to remove them.
+        """
         return replace(self, labels=None if labels is None else as_labels(labels))
 
     @staticmethod
     def concatenate(parts: "Iterable[GraphSet]") -> "GraphSet":
-        """All graphs of several sets, in order. Labels are kept when every part has them."""
+        """All graphs of several sets, in order. Labels are kept when every part has them.
+
+        Args:
+            parts: sets that are all directed or all undirected.
+        """
         parts = list(parts)
         if not parts:
             raise GraphInputError("no graph set was given to concatenate; give at least one")
@@ -249,10 +284,23 @@ class GraphSet:
         kinds = [kind for kind, present in (("directed", self.directed), ("weighted", self.weights is not None)) if present]
         return f"GraphSet({', '.join(parts + kinds)})"
 
+    def _repr_html_(self) -> str:
+        sizes = (("nodes", self.node_counts()), ("edges", self.edge_counts())) if len(self) else ()
+        rows = [(name, int(of.min()), f"{of.mean():.1f}", int(of.max())) for name, of in sizes]
+        counts = Counter(self.label_list())
+        classes = ", ".join(f"{brief(label, 40)} ({counts[label]:,})" for label in self.classes[:_SHOWN_CLASSES])
+        more = f" and {len(counts) - _SHOWN_CLASSES} more" if len(counts) > _SHOWN_CLASSES else ""
+        note = f"classes: {classes}{more}" if counts else "no labels"
+        return html_table(repr(self), rows, ("of a graph", "fewest", "mean", "most"), note)
+
     # On disk ----------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the set as a folder that `GraphSet.open` maps into memory instead of reading it."""
+        """Write the set as a folder that `GraphSet.open` maps into memory instead of reading it.
+
+        Args:
+            path: the folder to write; a graph set that is there is replaced.
+        """
         from phist.graphs.storage import write_graphset
 
         write_graphset(path, [self])

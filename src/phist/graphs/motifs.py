@@ -60,6 +60,7 @@ def make_ba_2motifs(n_graphs: int, n_nodes: int = 20, *, seed: Seed) -> tuple[Gr
     Args:
         n_graphs: even graphs have a house, odd ones a cycle.
         n_nodes: nodes of the base.
+        seed: seed of the generator.
 
     >>> graphs, truth = make_ba_2motifs(4, seed=0)
     >>> graphs
@@ -86,6 +87,7 @@ def make_planted_motifs(
         n_graphs: graph ``g`` has the motif, and the label, ``motifs[g % len(motifs)]``.
         n_nodes: nodes of the base.
         motifs, distractors: names in `MOTIFS`, all different.
+        seed: seed of the generator.
 
     >>> graphs, truth = make_planted_motifs(6, seed=0)
     >>> graphs.labels.tolist()[:3], graphs[0].n_nodes, int(truth.nodes[0].sum())
@@ -111,6 +113,13 @@ def make_triangles(n_graphs: int, min_nodes: int = 8, max_nodes: int = 25, most:
 
     Train on graphs of at most 25 nodes and test on graphs of up to 100, with another seed. The nodes and edges in triangles are
     what is counted. A graph has the density at which so many triangles are expected, and exactly so many.
+
+    Args:
+        n_graphs: how many graphs; labels follow one another.
+        min_nodes: fewest nodes of a graph.
+        max_nodes: most nodes of a graph.
+        most: the largest label.
+        seed: seed of the generator.
 
     >>> graphs, truth = make_triangles(10, seed=0)
     >>> graphs.labels.tolist()

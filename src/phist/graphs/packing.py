@@ -1,4 +1,4 @@
-"""From loose arcs to the packed arrays of a GraphSet: one place where loops, parallel edges and direction are settled."""
+"""From loose arcs to the packed arrays of a GraphSet: one place where loops, parallel edges and direction are resolved."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -19,7 +19,7 @@ Empty = Literal["error", "drop"]
 
 @dataclass(frozen=True)
 class Reading:
-    """How loose ends of the input are settled.
+    """How loose ends of the input are resolved.
 
     Args:
         directed: ``"symmetrise"`` makes an edge of an arc in either direction, with the larger of the two weights, so
@@ -78,7 +78,7 @@ def pack(
         labels = None if labels is None else labels[filled]
     node_ptr = starts_of(node_counts)
     if weights is not None:
-        weights = _settle_weights(np.asarray(weights, dtype=np.float64), source, target, node_ptr, names, reading.weights)
+        weights = _resolve_weights(np.asarray(weights, dtype=np.float64), source, target, node_ptr, names, reading.weights)
     if reading.self_loops != "keep":
         source, target, weights = _without_loops(source, target, weights)
     matrix = sum_arcs(int(node_ptr[-1]), source, target, weights)
@@ -148,7 +148,7 @@ def _without_loops(source: Array, target: Array, weights: Array | None) -> tuple
     return source[proper], target[proper], None if weights is None else weights[proper]
 
 
-def _settle_weights(weights: Array, source: Array, target: Array, node_ptr: Array, names: Array, how: Weights) -> Array | None:
+def _resolve_weights(weights: Array, source: Array, target: Array, node_ptr: Array, names: Array, how: Weights) -> Array | None:
     if how == "ignore":
         return None
     if how == "abs":

@@ -28,21 +28,12 @@ def mix(value: np.uint64) -> np.uint64:
 
 @compiled
 def _collect(
-    changed: Ints,
-    n_changed: int,
-    indptr: Ints,
-    targets: Ints,
-    codes: Hashes,
-    names: Hashes,
-    class_of: Ints,
-    sums: Hashes,
-    touched: Flags,
-    affected: Ints,
+    changed: Ints, arcs: tuple[Ints, Ints, Hashes], names: Hashes, class_of: Ints, sums: Hashes, touched: Flags, affected: Ints
 ) -> int:
     """Add up, at each node, the messages of neighbours whose colour is new; how many nodes got one."""
+    indptr, targets, codes = arcs
     n_affected = 0
-    for place in range(n_changed):
-        node = changed[place]
+    for node in changed:
         for arc in range(indptr[node], indptr[node + 1]):
             target = targets[arc]
             sums[target] += mix(names[class_of[node]] + codes[arc])
@@ -138,7 +129,7 @@ def refine_until_stable(indptr: Ints, targets: Ints, codes: Hashes, class_of: In
     digest, n_changed, finished = np.uint64(0), n_nodes, np.uint64(0)
     while n_changed:
         finished += np.uint64(1)
-        n_affected = _collect(changed, n_changed, indptr, targets, codes, names, class_of, sums, touched, affected)
+        n_affected = _collect(changed[:n_changed], (indptr, targets, codes), names, class_of, sums, touched, affected)
         nodes = affected[:n_affected]
         nodes = nodes[np.argsort(sums[nodes], kind="mergesort")]
         nodes = nodes[np.argsort(class_of[nodes], kind="mergesort")]

@@ -115,27 +115,27 @@ def _hashes_of_part(graphs: GraphSet) -> Hashes:
     positions = np.arange(len(graphs))
     colors = first_colors(graphs)
     n_colors = _colors_per_graph(graphs, colors)
-    unsettled = np.ones(len(graphs), dtype=bool)
+    unstable = np.ones(len(graphs), dtype=bool)
     finished_round = 0
 
     while True:
-        late = unsettled & _is_late(graphs, finished_round)
+        late = unstable & _is_late(graphs, finished_round)
         hashes[positions[late]] = _refined_hashes(graphs, colors, finished_round, np.flatnonzero(late))
-        unsettled = unsettled & ~late
-        if not unsettled.any():
+        unstable = unstable & ~late
+        if not unstable.any():
             return hashes
         colors = _refine(graphs, colors)
         finished_round += 1
         n_finer = _colors_per_graph(graphs, colors)
-        settled_now = unsettled & (n_finer <= n_colors)
-        hashes[positions[settled_now]] = _digests(graphs, colors, finished_round)[settled_now]
-        unsettled, n_colors = unsettled & ~settled_now, n_finer
+        stable_now = unstable & (n_finer <= n_colors)
+        hashes[positions[stable_now]] = _digests(graphs, colors, finished_round)[stable_now]
+        unstable, n_colors = unstable & ~stable_now, n_finer
 
-        # Settled graphs are left behind once they are the majority: copying the rest then pays for itself.
-        if 2 * np.count_nonzero(unsettled) < len(graphs):
-            colors = colors[np.repeat(unsettled, graphs.node_counts())]
-            graphs, positions, n_colors = graphs[unsettled], positions[unsettled], n_colors[unsettled]
-            unsettled = np.ones(len(graphs), dtype=bool)
+        # Stable graphs are left behind once they are the majority: copying the rest then pays for itself.
+        if 2 * np.count_nonzero(unstable) < len(graphs):
+            colors = colors[np.repeat(unstable, graphs.node_counts())]
+            graphs, positions, n_colors = graphs[unstable], positions[unstable], n_colors[unstable]
+            unstable = np.ones(len(graphs), dtype=bool)
 
 
 def _is_late(graphs: GraphSet, finished_round: int) -> NDArray[np.bool_]:

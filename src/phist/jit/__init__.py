@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 
 import numba
 
+from phist.jit.checks import CHECKS_BOUNDS
 from phist.jit.code_cache import ShippedCode, SourcesCache
 from phist.jit.linking import PartCompiler, WholeCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_COMMON: dict[str, Any] = {"nogil": True} | ({"boundscheck": True} if CHECKS_BOUNDS else {})
 
 
 def compiled(function: Function, **options: Any) -> Function:
@@ -23,7 +25,7 @@ def compiled(function: Function, **options: Any) -> Function:
     Args:
         options: of `numba.njit`.
     """
-    result = numba.njit(**{"nogil": True, **options}, pipeline_class=WholeCompiler)(function)
+    result = numba.njit(**{**_COMMON, **options}, pipeline_class=WholeCompiler)(function)
     try:
         result._cache = SourcesCache(function)
     except RuntimeError:  # neither beside the sources nor at home may anything be written: memory must do
@@ -34,5 +36,5 @@ def compiled(function: Function, **options: Any) -> Function:
 def inner(function: Function, **options: Any) -> Function:
     """Compile a function that only compiled code calls."""
     alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    result: Function = numba.njit(**{"nogil": True, **alone, **options}, pipeline_class=PartCompiler)(function)
+    result: Function = numba.njit(**{**_COMMON, **alone, **options}, pipeline_class=PartCompiler)(function)
     return result

@@ -17,6 +17,7 @@ from numba.core.runtime.nrt import rtsys
 
 from phist.errors import EngineNotice
 from phist.jit.checked_files import CheckedFiles
+from phist.jit.checks import CHECKS_BOUNDS
 from phist.jit.portable import SHIPPED, Content, PortableCode, with_machine_code, without_machine_code
 
 
@@ -25,7 +26,7 @@ def _digest_of_package(name: str) -> str:
     """A digest of all sources of a package of phist, and of how they are compiled."""
     folders = (Path(__file__).parent, Path(__file__).parents[1] / name)
     sources = [path.read_bytes() for folder in folders for path in sorted(folder.rglob("*.py"))]
-    return sha256(b"".join(sources)).hexdigest()
+    return sha256(b"".join(sources) + b"checked" * CHECKS_BOUNDS).hexdigest()
 
 
 def digest_of(module: str) -> str:

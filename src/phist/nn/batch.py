@@ -73,11 +73,7 @@ class Batch:
         return self._operators[key]
 
     def _make_operator(self, kind: OperatorKind, scale: float) -> SparseOperator:
-        if kind == "laplacian" and self.directed:
-            raise ConfigError(
-                "the Laplacian needs undirected graphs, these are directed; "
-                'set operator="random-walk", or read them with directed="symmetrise"'
-            )
+        check_operator(kind, self.directed)
         rows = torch.repeat_interleave(torch.arange(self.n_nodes, device=self.device), self.row_ptr.diff())
         weights = self._scaled_weights(self.graph_of[rows])
         degrees = torch.zeros(self.n_nodes, device=self.device, dtype=torch.float64).index_add_(0, rows, weights)
@@ -99,3 +95,12 @@ class Batch:
         exponents = torch.frexp(largest).exponent.clamp(min=LEAST_EXPONENT)
         factors = torch.ldexp(torch.ones_like(largest), -(exponents - exponents % 2))
         return self.weights * factors[graph_of_arc]
+
+
+def check_operator(kind: str, directed: bool) -> None:
+    """Raise unless graphs have such an operator."""
+    if kind == "laplacian" and directed:
+        raise ConfigError(
+            "the Laplacian needs undirected graphs, these are directed; "
+            'set operator="random-walk", or read them with directed="symmetrise"'
+        )

@@ -108,7 +108,11 @@ class NetworkConfig:
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        """The inverse of `to_dict`, and of that of earlier versions; unknown or missing names are an error that says which."""
+        """The inverse of `to_dict`, and of that of earlier versions; unknown or missing names are an error that says which.
+
+        Args:
+            values: fields by name, as `to_dict` gives them.
+        """
         if not isinstance(values, Mapping):
             raise ConfigError(f"the network's configuration is {shown(values)}; an object is needed")
         known = {item.name for item in fields(cls)}

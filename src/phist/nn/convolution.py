@@ -47,8 +47,8 @@ class ChebyshevConv(GraphConvolution):
         self.operator_kind = operator
         self.scale = scale
         self.order = order
-        deviation = 1 / math.sqrt(out_channels * _mean_square_terms(order, scale))
-        self.weight = nn.Parameter(deviation * torch.randn(order, in_channels, out_channels))
+        standard_deviation = 1 / math.sqrt(out_channels * _mean_square_terms(order, scale))
+        self.weight = nn.Parameter(standard_deviation * torch.randn(order, in_channels, out_channels))
         self.bias = nn.Parameter(torch.zeros(out_channels))
 
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
@@ -75,9 +75,9 @@ class CayleyConv(GraphConvolution):
         self.operator_kind = operator
         self.iterations = iterations
         self.log_zoom = nn.Parameter(torch.zeros(()))
-        deviation = 1 / math.sqrt(out_channels * (2 * order - 1))
-        self.weight = nn.Parameter(deviation * torch.randn(in_channels, out_channels))
-        self.complex_weight = nn.Parameter(deviation * torch.randn(order - 1, in_channels, out_channels, 2))
+        standard_deviation = 1 / math.sqrt(out_channels * (2 * order - 1))
+        self.weight = nn.Parameter(standard_deviation * torch.randn(in_channels, out_channels))
+        self.complex_weight = nn.Parameter(standard_deviation * torch.randn(order - 1, in_channels, out_channels, 2))
         self.bias = nn.Parameter(torch.zeros(out_channels))
 
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
@@ -180,7 +180,7 @@ CONVOLUTIONS = ("chebyshev", "cayley", "arma", "gin", "sage")
 
 
 def make_convolution(kind: str, operator: SpectralOperator, scale: float) -> _MakesConvolution:
-    """The constructor of a kind of convolution, its operator settled."""
+    """The constructor of a kind of convolution, its operator chosen."""
     makers: dict[str, _MakesConvolution] = {
         "chebyshev": lambda in_channels, out_channels, order: ChebyshevConv(in_channels, out_channels, order, operator, scale),
         "cayley": lambda in_channels, out_channels, order: CayleyConv(in_channels, out_channels, order, operator),

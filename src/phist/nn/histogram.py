@@ -27,7 +27,15 @@ class Aggregation(nn.Module, ABC):
     def forward(
         self, x: Tensor, index: Tensor | None = None, ptr: Tensor | None = None, dim_size: int | None = None, dim: int = -2
     ) -> Tensor:
-        """Aggregate the rows of ``x`` along ``dim``; without ``index`` and ``ptr`` all rows are one multiset."""
+        """Aggregate the rows of ``x`` along ``dim``; without ``index`` and ``ptr`` all rows are one multiset.
+
+        Args:
+            x: the elements, (*, rows, channels).
+            index: the multiset that each row belongs to, (rows).
+            ptr: instead of ``index``, where each multiset begins among sorted rows, (multisets + 1).
+            dim_size: the number of multisets; one more than the largest index unless given.
+            dim: the dimension of the rows.
+        """
         if not -x.dim() <= dim < x.dim() or dim % x.dim() == x.dim() - 1:
             raise ConfigError(
                 f"dim={dim} of a tensor with {x.dim()} dimensions cannot be aggregated; the last one holds the channels"
@@ -37,7 +45,13 @@ class Aggregation(nn.Module, ABC):
 
     @abstractmethod
     def aggregate(self, x: Tensor, index: Tensor, size: int) -> Tensor:
-        """(rows, ..., channels) to (size, ..., out_channels)."""
+        """(rows, ..., channels) to (size, ..., out_channels).
+
+        Args:
+            x: the elements, (rows, ..., channels).
+            index: the multiset that each row belongs to, (rows).
+            size: the number of multisets.
+        """
 
     def out_channels(self, channels: int) -> int:
         """Width of the output for ``channels`` input channels."""
@@ -104,6 +118,13 @@ class ProjectiveHistogram(Aggregation):
         return self.width * self.kernel.natural_width(self.bins) * self.log_scales.exp()  # (bins)
 
     def aggregate(self, x: Tensor, index: Tensor, size: int) -> Tensor:
+        """Histograms of each channel: (rows, ..., channels) to (size, ..., channels * bins).
+
+        Args:
+            x: the elements, (rows, ..., channels).
+            index: the multiset that each row belongs to, (rows).
+            size: the number of multisets.
+        """
         if isinstance(self.kernel, Uniform):
             x = x * _INSIDE  # its bins are open on the right, and tanh rounds to 1
         centers, widths = self.centers.to(x.dtype), self.widths.to(x.dtype)

@@ -72,7 +72,7 @@ class SmoothRectangle(BinKernel):
 
 
 class Gaussian(BinKernel):
-    """exp(-z² / 2), with a deviation of one bin spacing: the smoothest, and the default."""
+    """exp(-z² / 2), with a standard deviation of one bin spacing: the smoothest, and the default."""
 
     name = "gaussian"
     lowest = -85.0  # e to a lower power is too small for a normal number, and those are slow

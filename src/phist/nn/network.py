@@ -95,16 +95,31 @@ class StructuralNetwork(nn.Module):
         self.head = nn.Linear(self.out_channels, n_classes)
 
     def forward(self, batch: Batch, roots: Roots) -> Tensor:
-        """Class scores of every graph, seen from ``roots``."""
+        """Class scores of every graph, seen from ``roots``.
+
+        Args:
+            batch: the graphs.
+            roots: the nodes from which impulses are sent.
+        """
         scores: Tensor = self.head(self.graph_embeddings(batch, roots))
         return scores  # (graphs, classes)
 
     def node_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
-        """e_j = f_node(δ_j; G) for every root, standardised."""
+        """e_j = f_node(δ_j; G) for every root, standardised.
+
+        Args:
+            batch: the graphs.
+            roots: the nodes from which impulses are sent.
+        """
         return self.node_level(batch, roots).embeddings  # (graphs, roots, m_node)
 
     def node_level(self, batch: Batch, roots: Roots) -> NodeLevel:
-        """The same, with what whitening removed."""
+        """The same, with what whitening removed.
+
+        Args:
+            batch: the graphs.
+            roots: the nodes from which impulses are sent.
+        """
         embeddings, moments = self._node_histograms(batch, roots)
         if isinstance(self.node_standardizer, RunningStandardizer):
             embeddings = self.node_standardizer(embeddings, roots.multiplicity)
@@ -126,11 +141,22 @@ class StructuralNetwork(nn.Module):
         return torch.cat(histograms, dim=1), moments  # (graphs, roots, m_node)
 
     def graph_embeddings(self, batch: Batch, roots: Roots) -> Tensor:
-        """e_G = f_graph(E; G), standardised; nodes that are no roots have no embedding, repeated roots add up."""
+        """e_G = f_graph(E; G), standardised; nodes that are no roots have no embedding, repeated roots add up.
+
+        Args:
+            batch: the graphs.
+            roots: the nodes from which impulses are sent.
+        """
         return self.read(batch, roots, self.node_level(batch, roots))
 
     def read(self, batch: Batch, roots: Roots, nodes: NodeLevel) -> Tensor:
-        """The same, given what f_node makes of the roots."""
+        """The same, given what f_node makes of the roots.
+
+        Args:
+            batch: the graphs.
+            roots: the nodes from which impulses are sent.
+            nodes: what `node_level` returned for them.
+        """
         drawn = nodes.embeddings * roots.multiplicity.unsqueeze(-1)
         signal = torch.zeros(batch.n_nodes, drawn.shape[-1], dtype=drawn.dtype, device=drawn.device)
         signal = signal.index_add(0, roots.nodes.flatten(), drawn.flatten(0, 1)).unsqueeze(1)  # (nodes, 1, m_node)

@@ -62,8 +62,8 @@ class MultisetNorm(nn.Module):
         Where every root has its own, the mean over the draws.
         """
         share = moments.weight / moments.weight.sum(1, keepdim=True)
-        deviation = (moments.variance + self.epsilon).sqrt()
-        return (share * torch.cat([moments.mean, deviation], dim=-1)).sum(1)
+        standard_deviation = (moments.variance + self.epsilon).sqrt()
+        return (share * torch.cat([moments.mean, standard_deviation], dim=-1)).sum(1)
 
     def extra_repr(self) -> str:
         return f"statistics={self.statistics!r}, epsilon={self.epsilon}"
@@ -81,7 +81,7 @@ def merge_moments(parts: list[Moments]) -> Moments:
 
 
 class RunningStandardizer(nn.Module):
-    """Shift and scale embeddings to zero mean and unit deviation by running statistics, constants to the gradient.
+    """Shift and scale embeddings to zero mean and unit standard deviation by running statistics, constants to the gradient.
 
     A node that was not sampled then stands at the average embedding, which is zero, instead of far outside of all of
     them. Statistics are updated after use, so what a graph becomes never depends on its batch mates; only the very first

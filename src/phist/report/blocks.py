@@ -14,11 +14,12 @@ from phist.files import atomic_path
 from phist.report.costs import costs_table
 from phist.report.differences import difference_table
 from phist.report.estimates import estimates_table
+from phist.report.growth import growth_markdown
 from phist.report.ranks import ranks_table
 from phist.report.render import to_markdown
 from phist.report.study import Study, load_study
 from phist.report.summary import OURS, summary_markdown
-from phist.report.tables import NO_RECORDS, generalisation_table, main_table
+from phist.report.tables import NO_RECORDS, generalisation_table, leave_out_unmeasured, main_table
 
 HEADLINE_ROWS = 4  # what a README has room for; the first datasets of the study, whatever came out
 WHOLE, ABLATIONS = "phist-linear", ("phist-sum", "phist-deterministic")  # one network under the linear head each
@@ -26,11 +27,14 @@ BLOCKS: dict[str, Callable[[Study], str]] = {
     "headline": lambda study: summary_markdown(study, HEADLINE_ROWS),
     "summary": summary_markdown,
     "main": lambda study: to_markdown(main_table(study)),
+    "measured": lambda study: to_markdown(leave_out_unmeasured(main_table(study))),
     "generalisation": lambda study: to_markdown(generalisation_table(study)),
     "differences": lambda study: to_markdown(difference_table(study, OURS)),
     "ablations": lambda study: to_markdown(difference_table(study, WHOLE, ABLATIONS)),
     "ranks": lambda study: to_markdown(ranks_table(study)),
     "costs": lambda study: to_markdown(costs_table(study)),
+    "growth": growth_markdown,
+    "labels": lambda study: growth_markdown(study, times=False),
     "estimates": lambda study: to_markdown(estimates_table(study)),
 }
 _BLOCK = re.compile(r"(<!-- results:begin (\S+) (\S[^\n]*?) -->\n)(.*?)(<!-- results:end -->)", re.DOTALL)

@@ -83,8 +83,8 @@ def costs_table(study: Study) -> Table:
     legend = (
         f"Over {', '.join(found.datasets)}; methods that lack one are left out.",
         f"The mean over datasets, and seconds of {found.clock} for a fold as their geometric mean, as recorded on the machine of "
-        "the study. Warm: the median over folds. Cold: the slowest fold, which computes what all folds share, such as Gram "
-        "matrices and descriptions, unless it was on disk already.",
+        "the study: processor time where it was recorded. Warm: the median over folds. Cold: the slowest fold, which computes what "
+        "all folds share, such as Gram matrices and descriptions, unless it was on disk already.",
         "Marked: no other method reaches as much in less time.",
     )
     return Table("costs", title, (f"mean {metric.title}", "seconds, warm", "seconds, cold"), tuple(rows), (), legend, grouped=False)

@@ -39,12 +39,12 @@ def plot_ranks(ranks: Ranks) -> "Figure":
     return figure
 
 
-def diagram_html(ranks: Ranks | None) -> str:
-    """The diagram with its explanation; nothing where there is nothing to rank."""
+def diagram_html(ranks: Ranks | None, name: str = "ranks") -> str:
+    """The diagram with its explanation, its ids begun with ``name``; nothing where there is nothing to rank."""
     if ranks is None:
         return ""
     what = "Mean ranks; 1 is the best. Bars join methods that cannot be told apart at the level of 5 percent. "
-    drawing = tag("figure", _svg(plot_ranks(ranks)), class_="diagram")
+    drawing = tag("figure", _svg(plot_ranks(ranks), name), class_="diagram", tabindex=0, aria_label="Mean ranks of all methods")
     return tag("p", words(ranks.power())) + drawing + tag("p", words(what + ranks.summary()))
 
 
@@ -61,11 +61,13 @@ def _recolour(axes: Any) -> None:
         text.set_color(INK)
 
 
-def _svg(figure: "Figure") -> str:
-    """The drawing without what belongs to a file of its own, in the colour and font of the page."""
+def _svg(figure: "Figure", name: str) -> str:
+    """The drawing without what belongs to a file of its own, in the colour and font of the page, with ids of its own."""
     buffer = StringIO()
     settings = {"svg.fonttype": "none", "svg.hashsalt": "phist", "font.family": "sans-serif"}
     with require("matplotlib", "report", "drawing").rc_context(settings):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = buffer.getvalue()
+    for before in ('id="', '"#', "url(#"):
+        text = text.replace(before, f"{before}{name}-")
     return text[text.index("<svg") :].replace(INK, "currentColor").replace("<svg ", '<svg role="img" aria-label="Mean ranks" ', 1)

@@ -5,32 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phist.evaluation.splits import FOLDS
-from phist.evaluation.statistics import Difference, mean_and_deviation, paired_difference
+from phist.evaluation.statistics import Difference, mean_and_deviation
 from phist.metrics import METRICS
+from phist.report.comparison import TEST_TO_TRAINING, compare
 from phist.report.study import Result, Study, describe
 from phist.report.tables import Entry, Row, Table
 
-TEST_TO_TRAINING = 1 / (FOLDS - 2)  # one fold tests, one validates
 ABOUT = (
     "95 percent, paired over folds, widened by Nadeau and Bengio's correction because folds share most of their training graphs; "
     "not corrected for the number of comparisons."
 )
-
-
-def compare(first: Result | None, second: Result | None) -> Difference | None:
-    """How much better the first is, over the folds that both have with equal splits; none if fewer than two.
-
-    Of accuracies and the like it is the first minus the second in points; of losses the second minus the first.
-    """
-    if first is None or second is None:
-        return None
-    folds = sorted(fold for fold in first.values.keys() & second.values.keys() if first.splits[fold] == second.splits[fold])
-    if len(folds) < 2:
-        return None
-    sign = 1.0 if METRICS[first.metric].larger_is_better else -1.0
-    ours, theirs = ([sign * result.values[fold] for fold in folds] for result in (first, second))
-    return paired_difference(ours, theirs, test_to_training=TEST_TO_TRAINING)
 
 
 def difference_table(study: Study, against: str, others: Collection[str] | None = None) -> Table:

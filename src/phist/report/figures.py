@@ -7,11 +7,12 @@ import numpy as np
 
 from phist.metrics import METRICS
 from phist.report.study import Result
-from phist.report.svg import Scale, linear_scale, log_scale, points, short, tag, words, x_axis, y_axis
+from phist.report.svg import Scale, linear_scale, log_scale, points, short, tag, words, x_axis, x_axis_above, y_axis
 from phist.report.times import clock_of, warm_seconds
 
 WIDTH, HEIGHT = 360.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 350.0, 20.0, 212.0
+HEAD = 34.0  # room for an axis above its rows
 LETTER, LINE = 5.3, 10.0  # about the size of a letter in a label, for keeping labels apart
 MARKS = {"phist": "circle", "kernel": "square", "gnn": "diamond", "descriptor": "triangle", "floor": "cross"}
 _SHAPES = {
@@ -41,12 +42,11 @@ def plot_accuracy_against_time(results: Sequence[Result]) -> str:
     across = log_scale([times[result.label] for result in known], LEFT, RIGHT)
     up = linear_scale([result.mean for result in known], BOTTOM, TOP)
     parts = [x_axis(across, TOP, BOTTOM, f"median {clock} of a fold, s"), y_axis(up, LEFT, RIGHT, _axis(known[0]))]
-    taken: list[Box] = [_around(across(times[result.label]), up(result.mean)) for result in known]
+    taken: list[Box] = [around(across(times[result.label]), up(result.mean)) for result in known]
     for result in sorted(known, key=lambda result: (result.family != "phist", _place(result))):
         x, y = across(times[result.label]), up(result.mean)
-        parts.append(_link(result, mark(result.family, x, y)))
-        parts.append(_label(result.label, x, y, taken))
-    return _panel(results[0].dataset, f"{_name(known[0])} against time", parts, HEIGHT)
+        parts += [link(result, mark(result.family, x, y)), place_label(result, x, y, taken)]
+    return panel(results[0].dataset, f"{_name(known[0])} against time", parts, HEIGHT)
 
 
 def plot_folds(results: Sequence[Result]) -> str:
@@ -55,14 +55,14 @@ def plot_folds(results: Sequence[Result]) -> str:
     if not known:
         return ""
     left, row = 118.0, 17.0
-    bottom = TOP + row * len(known)
+    bottom = HEAD + row * len(known)
     across = linear_scale([value for result in known for value in result.values.values()], left, RIGHT, margin=0.03)
-    parts = [x_axis(across, TOP - 4, bottom, f"test {_axis(known[0])} of a fold")]
+    parts = [x_axis_above(across, HEAD, bottom, f"test {_axis(known[0])} of a fold")]
     for number, result in enumerate(known):
-        y = TOP + row * (number + 0.5)
-        name = tag("text", words(result.label), class_="label", x=left - 8, y=y + 3.5, text_anchor="end")
-        parts.append(_link(result, name + _box(result, across, y)))
-    return _panel(results[0].dataset, f"{_name(known[0])} of every fold", parts, bottom + 38)
+        name = tag("text", words(result.label), class_="label", x=left - 8, y=row / 2 + 3.5, text_anchor="end")
+        # A filter moves the rows that are left up, so that each stands where its translation says.
+        parts.append(link(result, name + _box(result, across, row / 2), transform=f"translate(0,{HEAD + row * number:.1f})"))
+    return panel(results[0].dataset, f"{_name(known[0])} of every fold", parts, bottom + 4, data_row=row, data_head=HEAD)
 
 
 def plot_training(result: Result) -> str:
@@ -80,9 +80,11 @@ def plot_training(result: Result) -> str:
         parts += [_curve(curve, across, up, f"fold {key}") for curve in found]
         if found:
             parts.append(_curve(_mean_curve(found), across, up, f"mean {key}"))
-    parts.append(tag("text", words(result.label), class_="title", x=LEFT - 8, y=12))
-    title = f"Training of {result.label} on {result.dataset}"
-    return _link(result, _drawing(title, "".join(parts), width, height), element="div")
+    drawing = _drawing(f"Training of {result.label} on {result.dataset}", "".join(parts), width, height, "img")
+    names = {"data_label": result.label, "data_dataset": result.dataset}
+    spoken = f"{result.label} on {result.dataset}; open its records"
+    button = tag("button", words(result.label), type="button", class_="quiet", aria_label=spoken, **names)
+    return tag("div", button, drawing, class_="opens", data_family=result.family, **names)
 
 
 def _box(result: Result, across: Scale, y: float) -> str:
@@ -118,10 +120,12 @@ def _mean_curve(curves: Sequence[Curve]) -> Curve:
     return [(epoch, float(np.mean(found))) for epoch, found in sorted(values.items()) if 2 * len(found) >= len(curves)]
 
 
-def _link(result: Result, content: str, element: str = "g") -> str:
-    """What opens the cell's records when it is clicked."""
-    title = tag("title", words(_summary(result))) if element == "g" else ""
-    return tag(element, title, content, class_="opens", data_label=result.label, data_dataset=result.dataset)
+def link(result: Result, content: str, **attributes: object) -> str:
+    """What opens the cell's records when it is clicked, or chosen by the keyboard."""
+    summary = _summary(result)
+    names = {"data_label": result.label, "data_dataset": result.dataset, "data_family": result.family}
+    title = tag("title", words(summary))
+    return tag("g", title, content, class_="opens", role="button", tabindex=0, aria_label=summary, **names, **attributes)
 
 
 def _summary(result: Result) -> str:
@@ -146,19 +150,22 @@ def _place(result: Result) -> float:
     return -result.mean if METRICS[result.metric].larger_is_better else result.mean
 
 
-def _label(text: str, x: float, y: float, taken: list[Box]) -> str:
-    """A label beside its mark where there is room; none where there is not, as the mark itself tells on demand."""
+def place_label(result: Result, x: float, y: float, taken: list[Box]) -> str:
+    """The method's name beside its mark where there is room; none where there is not, as the mark itself tells on demand."""
+    text, family = result.label, result.family
     width = LETTER * len(text)
     for left, base, anchor in ((x + 7, y + 3, "start"), (x - 7 - width, y + 3, "end"), (x - width / 2, y - 8, "middle")):
         box = (left, base - LINE + 2, left + width, base + 2)
         if left >= LEFT and left + width <= RIGHT + 6 and box[1] >= 12 and not any(_overlap(box, other) for other in taken):
             taken.append(box)
             at = {"start": left, "end": left + width, "middle": x}[anchor]
-            return tag("text", words(text), class_="label", x=at, y=base, text_anchor=anchor)
+            return tag(
+                "text", words(text), class_="label", x=at, y=base, text_anchor=anchor, aria_hidden="true", data_family=family
+            )
     return ""
 
 
-def _around(x: float, y: float) -> Box:
+def around(x: float, y: float) -> Box:
     return (x - 5, y - 5, x + 5, y + 5)
 
 
@@ -166,11 +173,12 @@ def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _panel(dataset: str, what: str, parts: list[str], height: float) -> str:
-    drawing = _drawing(f"{what} on {dataset}", "".join(parts), WIDTH, height)
-    return tag("figure", tag("figcaption", words(dataset)), drawing, class_="panel")
+def panel(dataset: str, what: str, parts: list[str], height: float, **attributes: object) -> str:
+    drawing = _drawing(f"{what} on {dataset}", "".join(parts), WIDTH, height, "group", **attributes)
+    return tag("figure", tag("figcaption", words(dataset)), drawing, class_="panel", data_column=dataset)
 
 
-def _drawing(title: str, content: str, width: float, height: float) -> str:
+def _drawing(title: str, content: str, width: float, height: float, role: str, **attributes: object) -> str:
+    """A drawing of the role ``img``, or ``group`` where parts of it can be chosen."""
     box = f"0 0 {width:.0f} {height:.0f}"
-    return tag("svg", content, viewBox=box, role="img", aria_label=title, preserveAspectRatio="xMidYMid meet")
+    return tag("svg", content, viewBox=box, role=role, aria_label=title, preserveAspectRatio="xMidYMid meet", **attributes)

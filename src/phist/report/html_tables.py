@@ -6,19 +6,31 @@ from phist.report.render import NOTHING, entry_text, figure_text
 from phist.report.svg import tag, words
 from phist.report.tables import Entry, Row, Table
 
+Reach = tuple[float, float]  # of a column: what has no colour, and what has the most
+MEAN_RANK = "mean rank"  # the one column that is of no dataset
 
-def table_html(table: Table) -> str:
-    """The table; where there is a best, each number is shaded by its place between the worst and the best of its column."""
-    heads = [_head(name) for name in ("method", *table.columns)]
+
+def table_html(table: Table, metric: str = "accuracy") -> str:
+    """The table with its downloads; where there is a best, numbers are shaded from the best floor of their column up to it."""
+    heads = [_head("method", None), *(_head(name, name) for name in table.columns)]
     shaded = any(entry.best for row in table.rows for entry in row.entries)
-    reaches = [
-        _reach([row.entries[place] for row in table.rows], table.larger_is_better) if shaded else (0.0, 0.0)
-        for place in range(len(table.columns))
-    ]
+    reaches = [_reach(table, place) if shaded else (0.0, 0.0) for place in range(len(table.columns))]
     families = [row.family for row in table.rows]
-    rows = [_row(row, table, reaches, place > 0 and families[place - 1] != row.family) for place, row in enumerate(table.rows)]
+    firsts = [table.grouped and place > 0 and families[place - 1] != family for place, family in enumerate(families)]
+    rows = [_row(row, table, reaches, first) for row, first in zip(table.rows, firsts, strict=True)]
     content = tag("thead", tag("tr", *heads)) + tag("tbody", *rows)
-    return tag("div", tag("table", content, data_sortable="", id=f"table-{table.name}"), class_="scroll", tabindex=0)
+    name = f"table-{table.name}-{metric}"
+    frame = tag("div", tag("table", content, data_sortable="", id=name), **_region(table.title))
+    return frame + downloads_html(name, f"{table.name}-{metric}")
+
+
+def downloads_html(table_id: str, file_name: str) -> str:
+    """Buttons that save a table as it is shown, filters and order included."""
+    buttons = [
+        tag("button", title, type="button", class_="quiet", data_download=form, data_table=table_id, data_file=file_name)
+        for form, title in (("csv", "CSV"), ("latex", "LaTeX"))
+    ]
+    return tag("p", "Download what is shown: ", *buttons, class_="downloads")
 
 
 def notes_html(table: Table) -> str:
@@ -30,7 +42,7 @@ def notes_html(table: Table) -> str:
 def family_key(table: Table, toggle: bool = False) -> str:
     """The signs of the families, and with ``toggle`` the switch for published figures."""
     families = dict.fromkeys(row.family for row in table.rows)
-    keys = [tag("span", family_sign(family), words(FAMILIES[family]), class_="key") for family in families]
+    keys = [tag("span", family_sign(family), words(FAMILIES[family]), class_="key", data_family=family) for family in families]
     box = tag("label", '<input type="checkbox" id="show-printed" checked> published figures') if toggle else ""
     return tag("div", *keys, box, class_="controls")
 
@@ -40,56 +52,78 @@ def family_sign(family: str) -> str:
     return tag("svg", mark(family), viewBox="-7 -7 14 14", aria_hidden="true")
 
 
-def _head(name: str) -> str:
-    return tag("th", tag("button", words(name), type="button"), scope="col", aria_sort="none")
+def _region(title: str) -> dict[str, object]:
+    """A table that may be wider than the screen: the keyboard can reach it and scroll."""
+    return {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": title}
 
 
-def _row(row: Row, table: Table, reaches: list[tuple[float, float]], first: bool) -> str:
+def _head(name: str, column: str | None) -> str:
+    return tag("th", tag("button", words(name), type="button"), scope="col", aria_sort="none", data_column=column)
+
+
+def _row(row: Row, table: Table, reaches: list[Reach], first: bool) -> str:
     cells = [
         _cell(entry, row.label, dataset, reach) for entry, dataset, reach in zip(row.entries, table.columns, reaches, strict=True)
     ]
     head = tag("th", family_sign(row.family), words(row.label), scope="row", data_value=row.label)
     measured = any(entry.mean is not None or entry.absent for entry in row.entries)
     classes = [name for name, holds in (("unmeasured", not measured), ("family-start", first)) if holds]
-    return tag("tr", head, *cells, class_=" ".join(classes) or None)
+    return tag("tr", head, *cells, class_=" ".join(classes) or None, data_family=row.family)
 
 
-def _cell(entry: Entry, label: str, dataset: str, reach: tuple[float, float]) -> str:
+def _cell(entry: Entry, label: str, dataset: str, reach: Reach) -> str:
     note = tag("sup", words(entry.note)) if entry.note else ""
     printed = tag("span", words(figure_text(entry.published)), class_="printed", title="published") if entry.published else ""
     if entry.mean is None:
-        text = words(entry.absent or NOTHING)
-        shown = _opener(text, label, dataset, entry) if entry.absent == "failed" else tag("span", text, class_="none")
-        return tag("td", shown.replace("</span>", f"{note}</span>", 1), printed)
-    if entry.interval is not None:
-        return _difference(entry, label, dataset)
-    worst, best = reach
-    share = (entry.mean - worst) / (best - worst) if best != worst else 0.0
+        text = tag("span", words(entry.absent or entry.missing or NOTHING), class_="none")
+        shown = _opener(text + note, label, dataset, entry) if entry.why else text
+        return tag("td", shown, printed, data_column=dataset, data_text=NOTHING)
     text = tag("span", f"{entry.mean:.{entry.digits}f}", class_="mean")
     text += "" if entry.deviation is None else tag("span", f" ± {entry.deviation:.{entry.digits}f}", class_="spread")
     text += "" if entry.complete else tag("span", f" {entry.folds}/{entry.expected}", class_="part")
-    classes = "heat best" if entry.best else "heat"
+    kind = " best" if entry.best else " tied" if entry.tied else ""
     content = _opener(text + note, label, dataset, entry) + printed
-    return tag("td", content, class_=classes, data_value=f"{entry.mean:.6f}", style=f"--share: {share:.3f}")
+    return tag("td", content, class_=f"heat{kind}", style=f"--share: {_share(entry.mean, reach):.3f}", **_data(entry, dataset))
 
 
-def _difference(entry: Entry, label: str, dataset: str) -> str:
-    """A difference, coloured only where its interval leaves out zero."""
-    mean, (low, high) = entry.mean or 0.0, entry.interval or (0.0, 0.0)
-    kind = "gain" if low > 0 else "loss" if high < 0 else None
-    text = tag("span", f"{mean:+.{entry.digits}f}", class_=f"mean {kind}" if kind else "mean")
-    text += tag("span", f"{low:.{entry.digits}f} to {high:.{entry.digits}f}", class_="range")
-    return tag("td", _opener(text, label, dataset, entry), data_value=f"{mean:.6f}")
+def _data(entry: Entry, dataset: str) -> dict[str, object]:
+    """What sorting and downloads read."""
+    return {
+        "data_column": dataset,
+        "data_value": f"{entry.mean:.6f}",
+        "data_text": entry_text(entry),
+        "data_deviation": None if entry.deviation is None else f"{entry.deviation:.6f}",
+        "data_records": f"{entry.folds}/{entry.expected}" if entry.expected else None,
+        "data_published": entry.published and figure_text(entry.published),
+    }
 
 
 def _opener(content: str, label: str, dataset: str, entry: Entry) -> str:
-    what = entry_text(entry)
-    spoken = f"{label} on {dataset}: {what}; open its records"
+    if entry.mean is None:
+        spoken = f"{label} on {dataset}: {entry.absent or entry.missing or 'not asked for'}; open the reason"
+    elif dataset == MEAN_RANK:
+        spoken, dataset = f"{label}, mean rank {entry_text(entry)}; open all its results", ""
+    else:
+        spoken = f"{label} on {dataset}: {_shown(entry)}; open its records"
     return tag("button", content, class_="figure", type="button", data_label=label, data_dataset=dataset, aria_label=spoken)
 
 
-def _reach(entries: list[Entry], larger_is_better: bool) -> tuple[float, float]:
-    """The worst and the best mean."""
-    means = [entry.mean for entry in entries if entry.mean is not None]
-    low, high = min(means, default=0.0), max(means, default=0.0)
-    return (low, high) if larger_is_better else (high, low)
+def _shown(entry: Entry) -> str:
+    """The text of a measured cell, letter by letter: whoever speaks to the page says what is seen."""
+    spread = "" if entry.deviation is None else f" ± {entry.deviation:.{entry.digits}f}"
+    part = "" if entry.complete else f" {entry.folds}/{entry.expected}"
+    return f"{entry.mean:.{entry.digits}f}{spread}{part}{entry.note or ''}"
+
+
+def _share(mean: float, reach: Reach) -> float:
+    low, high = reach
+    return min(1.0, max(0.0, (mean - low) / (high - low))) if high != low else 0.0
+
+
+def _reach(table: Table, place: int) -> Reach:
+    """From the best floor of a column, or its worst mean where there is no floor, to its best."""
+    means = {row.label: row.entries[place].mean for row in table.rows}
+    known = [mean for mean in means.values() if mean is not None]
+    floors = [mean for row in table.rows if row.family == "floor" and (mean := means[row.label]) is not None]
+    best, worst = (max, min) if table.larger_is_better else (min, max)
+    return (best(floors) if floors else worst(known, default=0.0), best(known, default=0.0))

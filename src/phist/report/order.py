@@ -40,6 +40,21 @@ def method_place(label: str, method: str) -> tuple[int, str]:
 
 
 def sort_datasets(names: Iterable[str]) -> list[str]:
-    """Datasets in the order of the paper's columns, others after them by name."""
+    """Datasets in the order of the paper's columns, others after them by name; numbers of labelled graphs from small to large."""
     columns = load_published().datasets
-    return sorted(set(names), key=lambda name: (columns.index(name) if name in columns else len(columns), name))
+
+    def place(name: str) -> tuple[int, str, int]:
+        dataset, number = split_column(name)
+        return (columns.index(dataset) if dataset in columns else len(columns), dataset, number or 0)
+
+    return sorted(set(names), key=place)
+
+
+def split_column(column: str) -> tuple[str, int | None]:
+    """The dataset of a column, and the number of labelled graphs where only some are kept.
+
+    >>> split_column("NCI1:300"), split_column("NCI1")
+    (('NCI1', 300), ('NCI1', None))
+    """
+    dataset, _, number = column.rpartition(":")
+    return (dataset, int(number)) if dataset and number.isdecimal() else (column, None)

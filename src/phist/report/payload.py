@@ -2,27 +2,45 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from phist.evaluation.records import Outcome, Record
 from phist.metrics import METRICS
 from phist.report.figures import thinned
 from phist.report.study import Study, history_curve
+from phist.report.tables import main_table
+from phist.report.views import make_view
 
+SIGNS = "0123456789abcdefghijklmnopqrstuvwxyz"
 MEASURES = ("loss", "accuracy", "validation_loss", "validation_accuracy")
 
 
-def make_payload(study: Study) -> dict[str, Any]:
-    """Every record of the study by method and dataset; what many records share is written once."""
-    versions = _Shared()
+def make_payload(study: Study, metrics: Sequence[str] = ("accuracy",)) -> dict[str, Any]:
+    """Every record of the study by method and dataset, and what the page shows of them by metric; shared parts once.
+
+    Args:
+        metrics: those that the page can switch to.
+    """
+    versions, tests = _Shared(), _Shared()
     records: dict[str, dict[str, list[Any]]] = defaultdict(dict)
     for result in study.results:
         kept = [*result.records, *result.failed]
-        records[result.label][result.dataset] = [_record(record, versions) | _score(record, study.metric) for record in kept]
-    return {"study": study.name, "metric": METRICS[study.metric].title, "versions": versions.values, "records": records}
+        records[result.label][result.dataset] = [
+            _record(record, versions, tests) | _scores(record, metrics) | _spec(record, study) for record in kept
+        ]
+    return {
+        "study": study.name,
+        "metric": study.metric,
+        "metrics": {name: {"title": METRICS[name].title, "digits": METRICS[name].digits} for name in metrics},
+        "labels": {label: study.family(label) for label in study.labels},
+        "datasets": study.datasets,
+        "views": {name: make_view(study.with_metric(name)) for name in metrics},
+        "absent": _absent(study),
+        "versions": versions.values,
+        "tests": tests.values,
+        "records": records,
+    }
 
 
 def embed(content: Any) -> str:
@@ -40,14 +58,16 @@ class _Shared:
 
     def __init__(self) -> None:
         self.values: list[Any] = []
+        self._places: dict[str, int] = {}
 
     def place(self, value: Any) -> int:
-        if value not in self.values:
+        place = self._places.setdefault(json.dumps(value, sort_keys=True), len(self.values))
+        if place == len(self.values):
             self.values.append(value)
-        return self.values.index(value)
+        return place
 
 
-def _record(record: Record, versions: _Shared) -> dict[str, Any]:
+def _record(record: Record, versions: _Shared, tests: _Shared) -> dict[str, Any]:
     account = record.account
     content = {
         "hash": record.hash,
@@ -60,6 +80,7 @@ def _record(record: Record, versions: _Shared) -> dict[str, Any]:
         "validation": account.validation_accuracy,
         "seconds": record.seconds,
         "processor_seconds": record.processor_seconds,
+        "prediction_seconds": record.prediction_seconds,
         "memory": record.peak_memory,
         "threads": record.threads,
         "engine": record.engine,
@@ -69,16 +90,35 @@ def _record(record: Record, versions: _Shared) -> dict[str, Any]:
         "tried": len(account.tried),
         "notes": account.notes,
         "history": _history(account.history),
-        "outcome": None if record.outcome is None else _outcome(record.outcome),
     }
-    return {name: value for name, value in content.items() if value not in (None, "", [], {})}
+    outcome = {} if record.outcome is None else _outcome(record.outcome, tests)
+    return {name: value for name, value in content.items() if value not in (None, "", [], {})} | outcome
 
 
-def _score(record: Record, name: str) -> dict[str, str]:
-    """The metric of the study as text, where it is not the accuracy, which every record has."""
-    value = None if name == "accuracy" else record.score(name)
+def _scores(record: Record, metrics: Sequence[str]) -> dict[str, Any]:
+    """Every metric as text."""
+    values = {name: record.score(name) for name in metrics}
+    shown = {name: _written(name, value) for name, value in values.items() if value is not None}
+    return {"scores": shown} if shown else {}
+
+
+def _written(name: str, value: float) -> str:
     metric = METRICS[name]
-    return {} if value is None else {"score": f"{metric.scale * value:.{metric.digits}f}{' %' if metric.percent else ''}"}
+    return f"{metric.scale * value:.{metric.digits}f}{' %' if metric.percent else ''}"
+
+
+def _spec(record: Record, study: Study) -> dict[str, str]:
+    return {"spec": study.specs[record.hash]} if record.hash in study.specs else {}
+
+
+def _absent(study: Study) -> dict[str, dict[str, str]]:
+    """Why there are no records, where there are none."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in (table := main_table(study)).rows:
+        for column, entry in zip(table.columns, row.entries, strict=True):
+            if entry.mean is None and entry.why:
+                found[row.label][column] = entry.why
+    return found
 
 
 def _history(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -91,18 +131,17 @@ def _history(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"epochs": shared} | {measure: values[measure] for measure in values if epochs[measure] == shared} if shared else {}
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    """Classes, and how many graphs of each were taken for which."""
-    return {"classes": outcome.classes, "confusion": confusion(outcome.truth, outcome.predicted, len(outcome.classes))}
+def _outcome(outcome: Outcome, tests: _Shared) -> dict[str, Any]:
+    """What was predicted; graphs, their classes and the names of these are shared by all methods that had the same test part."""
+    n_classes = len(outcome.classes)
+    test = {"classes": outcome.classes, "positions": outcome.positions, "truth": digits(outcome.truth, n_classes)}
+    return {"test": tests.place(test), "predicted": digits(outcome.predicted, n_classes)}
 
 
-def confusion(truth: Iterable[int], predicted: Iterable[int], n_classes: int) -> list[list[int]]:
-    """Graphs by true class (rows) and predicted class (columns).
+def digits(numbers: Sequence[int], n_classes: int) -> str | list[int]:
+    """Numbers of classes with one sign each, where there are signs enough.
 
-    >>> confusion([0, 0, 1], [0, 1, 1], 2)
-    [[1, 1], [0, 1]]
+    >>> digits([0, 11, 1], 12), digits([0, 40], 41)
+    ('0b1', [0, 40])
     """
-    table = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(table, (list(truth), list(predicted)), 1)
-    counts: list[list[int]] = table.tolist()
-    return counts
+    return "".join(SIGNS[number] for number in numbers) if n_classes <= len(SIGNS) else list(numbers)

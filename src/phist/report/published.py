@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """A printed mean in percent, with its deviation over folds where one was printed."""
+    """A printed mean in percent, with its standard deviation over folds where one was printed."""
 
     mean: float
     deviation: float | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
 from phist.errors import check_choice
@@ -17,6 +18,7 @@ _LATEX_SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "±": r"$\pm$",
+    "≈": r"$\approx$",
     "\N{EN DASH}": "--",
     "ε": r"$\epsilon$",
     **{raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
@@ -37,21 +39,35 @@ def to_text(table: Table, width: int | None = None) -> str:
     """Aligned columns; published figures stand below the measured ones, and a star marks the best.
 
     Args:
-        width: of the screen; columns that it has no room for follow below, with the methods named again.
+        width: of the screen; columns that it has no room for follow below, with the methods named again, and sentences are
+            broken between words.
     """
     lines = [["", *table.columns]]
     for rows in _groups(table):
         lines.append([])
         for row in rows:
-            lines.append([row.label, *(entry_text(entry) + ("*" if entry.best else "") for entry in row.entries)])
+            lines.append(
+                [row.label, *(entry_text(entry) + ("*" if entry.best else "≈" if entry.tied else "") for entry in row.entries)]
+            )
             if _is_published(row):
                 lines.append(["  published", *(figure_text(entry.published) for entry in row.entries)])
-    widths = [max(len(line[place]) for line in lines if line) for place in range(len(table.columns) + 1)]
+    sentences = [*_wrapped(table.title, width), "", *stacked(lines, width)]
+    sentences += [line for text in (*_notes(table), *table.legend) for line in _wrapped(text, width)]
+    return "\n".join(sentences) + "\n"
+
+
+def stacked(lines: list[list[str]], width: int | None) -> list[str]:
+    """Lines of cells as aligned text, an empty one as a gap; columns that ``width`` has no room for follow below.
+
+    >>> stacked([["", "MUTAG", "ENZYMES"], ["phist", "10/10", "3/10"]], 14)
+    ['       MUTAG', 'phist  10/10', '', '       ENZYMES', 'phist     3/10', '']
+    """
+    widths = [max(map(len, column)) for column in zip(*filter(None, lines), strict=True)]
     body: list[str] = []
     for places in _stacks(widths, width):
         chosen = [[line[place] for place in places] if line else [] for line in lines]
         body += ["  ".join(_aligned(line, [widths[place] for place in places])).rstrip() for line in chosen] + [""]
-    return "\n".join([table.title, "", *body, *_notes(table), *table.legend]) + "\n"
+    return body
 
 
 def to_markdown(table: Table) -> str:
@@ -78,7 +94,7 @@ def to_latex(table: Table) -> str:
         lines.append(r"\midrule")
         for row in rows:
             cells = [_latex(entry_text(entry)) for entry in row.entries]
-            cells = [rf"\textbf{{{cell}}}" if entry.best else cell for cell, entry in zip(cells, row.entries, strict=True)]
+            cells = [_latex_mark(cell, entry) for cell, entry in zip(cells, row.entries, strict=True)]
             lines.append(" & ".join([_latex(row.label), *cells]) + r" \\")
             if _is_published(row):
                 lines.append(_latex_line([r"published", *(figure_text(entry.published) for entry in row.entries)]))
@@ -140,6 +156,10 @@ def _is_published(row: Row) -> bool:
     return row.published is not None and any(entry.published for entry in row.entries)
 
 
+def _wrapped(text: str, width: int | None) -> list[str]:
+    return [text] if width is None else wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
 def _stacks(widths: list[int], width: int | None) -> list[list[int]]:
     """Which columns stand side by side: the first in every stack, and as many others as there is room for, one at least."""
     if width is None:
@@ -163,7 +183,7 @@ def _notes(table: Table) -> list[str]:
 
 
 def _markdown_entry(entry: Entry, row: Row) -> str:
-    measured = f"**{entry_text(entry)}**" if entry.best else entry_text(entry)
+    measured = f"**{entry_text(entry)}**" if entry.best else entry_text(entry) + (" ≈" if entry.tied else "")
     return f"{measured}<br>*{figure_text(entry.published)}*" if row.published and entry.published else measured
 
 
@@ -172,6 +192,10 @@ def _markdown(text: str) -> str:
     for sign in "\\`*_|<>[]":
         text = text.replace(sign, "\\" + sign)
     return text
+
+
+def _latex_mark(cell: str, entry: Entry) -> str:
+    return rf"\textbf{{{cell}}}" if entry.best else rf"\underline{{{cell}}}" if entry.tied else cell
 
 
 def _latex_line(cells: list[str]) -> str:

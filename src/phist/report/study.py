@@ -1,9 +1,8 @@
 """Study: the records of a folder, gathered into one result for each method and dataset."""
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from phist.evaluation.splits import FOLDS, count_folds
 from phist.evaluation.statistics import mean_and_deviation
 from phist.metrics import METRICS
 from phist.report.order import family_of, method_place, sort_datasets
+from phist.report.plan import Plan, named_metric, read_plan, spec_path
 
 Fold = tuple[int, int]  # number of the shuffle, number of the fold
 Setting = tuple[str, bool]  # protocol, and whether graphs that look alike are kept together
@@ -104,12 +104,20 @@ class Result:
 
 @dataclass(frozen=True)
 class Study:
-    """All results of one protocol."""
+    """All results of one protocol.
 
-    setting: Setting | None = None  # none where there are no records
+    Attributes:
+        setting: none where there are no records.
+        plan: why a method has no result on a dataset.
+        specs: for the hash of a record, the file of the study that asks for it, where that is known.
+    """
+
+    setting: Setting | None = None
     results: tuple[Result, ...] = ()
     name: str = "study"
     metric: str = "accuracy"
+    plan: Plan = field(default_factory=Plan)
+    specs: Mapping[str, str] = field(default_factory=dict)
     _index: dict[tuple[str, str], Result] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -124,6 +132,10 @@ class Study:
         """The rows of a table, family by family."""
         methods = {result.label: result.method for result in self.results}
         return sorted(methods, key=lambda label: method_place(label, methods[label]))
+
+    def with_metric(self, metric: str) -> "Study":
+        """The same records, shown by another metric."""
+        return replace(self, metric=metric, results=tuple(replace(result, metric=metric) for result in self.results))
 
     def result(self, label: str, dataset: str) -> Result | None:
         """What is known of a method on a dataset; nothing, if it was never asked for."""
@@ -154,17 +166,15 @@ def load_study(
     Args:
         metric: what to show; the one that the study's file beside the folder names, unless given.
     """
-    records = {record.hash: record for folder in folders for record in load_records(folder)}
-    name = " + ".join(Path(folder).name for folder in folders)
-    return make_study(records.values(), protocol, no_duplicates, name, metric or named_metric(*folders))
-
-
-def named_metric(*folders: str | Path) -> str:
-    """The metric that the files of some studies name, which stand beside their folders; accuracy where none does."""
-    named = {_read_metric(Path(folder)) for folder in folders}
-    if len(named) > 1:
-        raise ConfigError(f"the studies have different metrics, {' and '.join(sorted(named))}; choose one with --metric")
-    return named.pop() if named else "accuracy"
+    by_folder = {Path(folder): load_records(folder) for folder in folders}
+    records = {record.hash: record for found in by_folder.values() for record in found}
+    name = " + ".join(folder.name for folder in by_folder)
+    study = make_study(records.values(), protocol, no_duplicates, name, metric or named_metric(*folders))
+    paths = {folder: spec_path(folder) for folder in by_folder}
+    specs = {record.hash: str(path) for folder, path in paths.items() if path.is_file() for record in by_folder[folder]}
+    plan = read_plan(folders)
+    results = tuple(replace(own, folds=plan.folds.get((own.label, own.dataset), own.folds)) for own in study.results)
+    return replace(study, results=results, plan=plan, specs=specs)
 
 
 def make_study(
@@ -210,7 +220,7 @@ def title_of(study: Study) -> str:
 
 
 def deviation(values: Iterable[float]) -> float | None:
-    """The sample deviation, where there is one."""
+    """The sample standard deviation, where there is one."""
     numbers = list(values)
     return mean_and_deviation(numbers)[1] if len(numbers) > 1 else None
 
@@ -223,20 +233,11 @@ def history_curve(history: Sequence[Mapping[str, Any]], measure: str) -> list[tu
     return [(epoch, float(value)) for epoch, value in pairs if value is not None]
 
 
-def _read_metric(folder: Path) -> str:
-    """Not the whole file: a table needs no method of the study, and shows what is there even if the file has changed."""
-    try:
-        content = tomllib.loads(folder.with_name(f"{folder.name}.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # no such file, or none that is TOML
-        return "accuracy"
-    return str(content.get("metric", "accuracy"))
-
-
 def _results(records: Sequence[Record], metric: str) -> Iterable[Result]:
     repeats = len({record.cell.repeat for record in records})
     groups = defaultdict(list)
     for record in records:
-        groups[record.cell.label, record.cell.dataset].append(record)
+        groups[record.cell.label, record.cell.column].append(record)
     for (label, dataset), group in groups.items():
         current = _current(group)
         finished = [record for record in current if record.status == "ok"]

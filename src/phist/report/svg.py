@@ -69,6 +69,17 @@ def x_axis(scale: Scale, top: float, bottom: float, name: str, unit: str = "") -
     return "".join(parts) + tag("text", words(name), class_="axis", x=middle, y=bottom + 28, text_anchor="middle")
 
 
+def x_axis_above(scale: Scale, top: float, bottom: float, name: str) -> str:
+    """The same above what it measures, for rows that may become fewer."""
+    parts = []
+    for value in scale.ticks():
+        x = scale(value)
+        parts.append(tag("line", class_="grid", x1=x, x2=x, y1=top - 4, y2=bottom))
+        parts.append(tag("text", words(short(value)), class_="tick", x=x, y=top - 8, text_anchor="middle"))
+    middle = (scale.start + scale.end) / 2
+    return "".join(parts) + tag("text", words(name), class_="axis", x=middle, y=top - 23, text_anchor="middle")
+
+
 def y_axis(scale: Scale, left: float, right: float, name: str = "") -> str:
     """Grid lines and tick labels of a vertical axis, its name above them."""
     parts = []

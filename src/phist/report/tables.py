@@ -4,10 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from phist.metrics import METRICS
+from phist.report.comparison import tied_with_best
 from phist.report.order import family_of, method_place, sort_datasets
 from phist.report.published import Figure, PublishedRow, load_published
 from phist.report.study import Fold, Result, Study, describe, deviation, title_of
 
+MARKED = (
+    "Marked: the best complete measurement of a dataset, and with ≈ those whose difference to it has an interval that holds zero."
+)
 NO_RECORDS = "No records exist yet; 'phist bench run' makes them."
 
 
@@ -22,7 +26,10 @@ class Entry:
     interval: tuple[float, float] | None = None  # of a difference, which is then shown with its sign
     published: Figure | None = None
     best: bool = False
+    tied: bool = False  # cannot be told apart from the best
     absent: str | None = None  # why there is no mean: "skipped", "failed", or None if it was never run
+    missing: str | None = None  # a word for what was never run, "waiting" or "left out", where a study's file tells
+    why: str | None = None  # why there is no mean, in full
     note: int | None = None  # number of the note that says more, from 1
     digits: int = 1  # behind the point
 
@@ -59,18 +66,27 @@ def main_table(study: Study) -> Table:
     """Test accuracy of every method on every dataset, as in the paper's main table; or the metric of the study."""
     metric = METRICS[study.metric]
     published = load_published()
-    printed = published.accuracy if study.metric == "accuracy" else {}
+    printed = published.accuracy if _has_published(study) else {}
     columns = sort_datasets([*study.datasets, *(published.datasets if printed else ())])
     rows, notes = _rows(study, columns, printed, lambda result: result.values, metric.digits)
+    ties = [tied_with_best(study.measured(dataset)) for dataset in columns]
     return Table(
         "main",
         title_of(study),
         tuple(columns),
-        tuple(_with_best(rows, max if metric.larger_is_better else min)),
+        tuple(_with_marks(rows, max if metric.larger_is_better else min, ties)),
         notes,
-        (*_legend(study, bool(printed)), "Marked: the best complete measurement of a dataset."),
+        (*_legend(study, bool(printed)), MARKED),
         larger_is_better=metric.larger_is_better,
     )
+
+
+def _has_published(study: Study) -> bool:
+    """Whether published figures can stand beside a study's: accuracies on folds of the paper's datasets, all labels kept."""
+    if study.setting is None:
+        return study.metric == "accuracy"
+    same_task = study.metric == "accuracy" and study.setting[0] != "size"
+    return same_task and not set(study.datasets).isdisjoint(load_published().datasets)
 
 
 def generalisation_table(study: Study) -> Table:
@@ -78,9 +94,10 @@ def generalisation_table(study: Study) -> Table:
     published = load_published()
     results = [result for result in study.results if result.family != "floor" and result.gaps]
     printed = [dataset for row in published.generalisation.values() for dataset in row.figures]
-    columns = sort_datasets([result.dataset for result in results] + printed)
+    measured = [result.dataset for result in results]
+    columns = sort_datasets(measured + printed if set(measured) & set(printed) else measured)
     shown = replace(study, results=tuple(results))
-    rows, notes = _rows(shown, columns, published.generalisation, lambda result: result.gaps)
+    rows, notes = _rows(shown, columns, published.generalisation if set(columns) & set(printed) else {}, lambda result: result.gaps)
     title = "Generalisation error: training accuracy minus test accuracy in points, mean ± standard deviation over folds"
     return Table("generalisation", title, tuple(columns), tuple(rows), notes, _legend(study))
 
@@ -116,6 +133,9 @@ def _rows(
             result = study.result(label, dataset)
             figure = printed.figures.get(dataset) if printed else None
             entry = _entry(result, values(result) if result else {}, figure, notes)
+            if entry.mean is None and entry.absent is None:
+                word, why = study.plan.why_absent(label, dataset)
+                entry = replace(entry, missing=word or None, why=why)
             entries.append(replace(entry, digits=digits))
         rows.append(Row(label, family_of(methods[label]), tuple(entries), printed.label if printed else None))
     return rows, tuple(notes)
@@ -128,7 +148,7 @@ def _entry(result: Result | None, values: dict[Fold, float], figure: Figure | No
     note = _number(remark, notes) if remark else None
     if not values:
         absent = "skipped" if result.skipped else "failed" if result.failed else None
-        return Entry(published=figure, absent=absent, note=note, expected=result.expected)
+        return Entry(published=figure, absent=absent, why=remark, note=note, expected=result.expected)
     numbers = list(values.values())
     mean = sum(numbers) / len(numbers)
     known = len(result.records) * len(values) // len(result.splits)  # fewer where folds have no such value
@@ -160,15 +180,16 @@ def _number(remark: str, notes: list[str]) -> int:
     return notes.index(remark) + 1
 
 
-def _with_best(rows: Iterable[Row], best_of: Callable[..., float | None]) -> list[Row]:
-    """Mark the best complete mean of every column."""
+def _with_marks(rows: Iterable[Row], best_of: Callable[..., float | None], ties: list[set[str]]) -> list[Row]:
+    """Mark the best complete mean of every column, and those that cannot be told apart from it."""
     rows = list(rows)
     best = [best_of((entry.mean or 0.0 for entry in column if _counts(entry)), default=None) for column in _columns(rows)]
     return [
         replace(
             row,
             entries=tuple(
-                replace(entry, best=_counts(entry) and entry.mean == top) for entry, top in zip(row.entries, best, strict=True)
+                replace(entry, best=_counts(entry) and entry.mean == top, tied=row.label in tied and entry.mean != top)
+                for entry, top, tied in zip(row.entries, best, ties, strict=True)
             ),
         )
         for row in rows
@@ -187,8 +208,8 @@ def _legend(study: Study, with_published: bool = True) -> tuple[str, ...]:
     if study.setting is None:
         return (NO_RECORDS, f"Published: {load_published().source}.")
     measured = (
-        f"Measured: {describe(study.setting)}, {len(study.records):,} records; in brackets, how many of the records of an "
-        "incomplete figure exist."
+        f"Measured: {describe(study.setting)}, {len(study.records):,} records; 4/10 beside a figure says that four of its ten "
+        "records exist."
     )
     source = f"Published: {load_published().source}. Beside phist and phist-paper stands the paper's own network."
     return (measured, source) if with_published else (measured,)

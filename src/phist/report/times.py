@@ -1,7 +1,8 @@
-"""Time told alike: results that stand beside each other are compared by one clock, and by medians.
+"""Times of results that stand beside each other: by processor time where records have it, and by medians.
 
-Processor time changes less when other programs run beside a study, but earlier records lack it. So it is shown only where
-every record that is compared has it. A median is not moved by the one fold that a busy machine held up.
+Processor time changes less when other programs run beside a study; on an idle machine it is the wall time of a method that
+computes in one thread. Earlier records have wall time alone, and a legend says where that stands in for it. A median is not
+moved by the one fold that a busy machine held up.
 """
 
 from collections.abc import Iterable
@@ -11,13 +12,15 @@ from typing import Literal
 from phist.evaluation.records import Record
 from phist.report.study import Result
 
-Clock = Literal["processor time", "wall time"]
+Clock = Literal["processor time", "wall time", "processor or wall time"]
 
 
 def clock_of(results: Iterable[Result]) -> Clock:
-    """Which time all records of some results have."""
-    known = all(record.processor_seconds is not None for result in results for record in result.records)
-    return "processor time" if known else "wall time"
+    """Which time the records of some results have."""
+    known = {record.processor_seconds is not None for result in results for record in result.records}
+    if len(known) > 1:
+        return "processor or wall time"
+    return "processor time" if True in known else "wall time"
 
 
 def warm_seconds(result: Result, clock: Clock) -> float:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, ModelFileError
 from phist.estimators.fitted import FittedClassifier, FittedModel, load_fitted
 from phist.estimators.model_folder import ARRAYS, CONFIG
 from phist.estimators.reading import InputNotice
@@ -33,20 +33,32 @@ class Answers(ABC):
         self.model: FittedModel = load_fitted(path)
         self.model.progress = False
         self.fingerprint = model_fingerprint(path)
+        self._ignores_weights, self._far_larger, self._graphs = False, 0, 0
 
     def columns(self, graphs: GraphSet) -> dict[str, Any]:
         """Arrow arrays of what the model says of each graph."""
+        found = self._quiet_columns(graphs)
+        self._ignores_weights = self._ignores_weights or self.model.reading_.ignores_weights(graphs)
+        self._far_larger += int(self.model.reading_.is_far_larger(graphs).sum())
+        self._graphs += len(graphs)
+        return found
+
+    def notices(self) -> list[str]:
+        """What a person should know of all graphs that were asked about."""
+        return self.model.reading_.describe(self._ignores_weights, self._far_larger, self._graphs)
+
+    def _quiet_columns(self, graphs: GraphSet) -> dict[str, Any]:
         if len(graphs) == 1:  # products of one row are rounded otherwise than those of several
-            both = self.columns(graphs[[0, 0]])
+            both = self._quiet_columns(graphs[[0, 0]])
             return {name: values.slice(0, 1) for name, values in both.items()}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputNotice)  # one for every batch would be many
+            warnings.simplefilter("ignore", InputNotice)  # `notices` says once what would be said for every batch
             return self._columns(graphs)
 
     def no_columns(self) -> dict[str, Any]:
         """The same arrays for no graph, for the sake of their types."""
         single = GraphSet(np.array([0, 1]), np.zeros(2, np.int64), np.empty(0, np.int32))
-        return {name: values.slice(0, 0) for name, values in self.columns(single).items()}
+        return {name: values.slice(0, 0) for name, values in self._quiet_columns(single).items()}
 
     @abstractmethod
     def _columns(self, graphs: GraphSet) -> dict[str, Any]: ...
@@ -90,6 +102,8 @@ class Predictions(Answers):
 
 def model_fingerprint(path: str | Path) -> str:
     """A hash of all that a model's answers depend on: its settings and its arrays, not its card or its history."""
+    if not Path(path).is_dir():
+        raise ModelFileError(f"there is no model folder at {path}; make one with 'phist fit' or save()")
     digest = hashlib.sha256()
     for file in sorted(Path(path).iterdir()):
         if file.name == CONFIG or file.suffix == ARRAYS:

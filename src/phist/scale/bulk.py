@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from phist.errors import DivergenceError, GraphInputError, check_choice
+from phist.errors import DivergenceError, GraphInputError, OutputError, brief, check_choice
 from phist.extras import require
+from phist.files import resolve
 from phist.graphs.packing import DEFAULT_READING, Reading
 from phist.scale.answers import Answers
 from phist.scale.parts import Fault, Note, OutputFolder, PartWriter, Shard, writing_part
@@ -61,7 +62,9 @@ def run_bulk(
     """
     check_choice("on_error", on_error, ("stop", "skip"))
     origin, sources = find_sources(data)
-    run = {**answers.facts(), "data": origin, "part_rows": limits.part_rows, "inference": answers.model.inference}
+    _check_apart(Path(out), origin, sources)
+    run = {**answers.facts(), "data": origin, "part_rows": limits.part_rows}
+    run |= {"engine": answers.model.engine, "inference": answers.model.inference}  # by another one the last digits are others
     run |= {"directed": reading.directed, "self_loops": reading.self_loops, "weights": reading.weights, "empty": reading.empty}
     folder = OutputFolder(Path(out), run)
     with BulkProgress(answers.verb, [source.stamp()[0] for source in sources], progress) as bar:
@@ -73,6 +76,14 @@ def run_bulk(
     skipped, notes = folder.write_skipped(), list(folder.notes())
     rows, labelled, right = (sum(getattr(note, name) for note in notes) for name in ("rows", "labelled", "right"))
     return Summary(bar.graphs, bar.seconds, rows, labelled, right, skipped)
+
+
+def _check_apart(out: Path, origin: str, sources: list[Source]) -> None:
+    """Raise an `OutputError` where a later run would read what this one writes."""
+    place = resolve(out)
+    within = Path(origin).is_dir() and place.is_relative_to(origin)
+    if within or any(resolve(source.path).is_relative_to(place) for source in sources):
+        raise OutputError(f"cannot write {out}: it is in {brief(origin)}, which is read; choose a place outside of it")
 
 
 @dataclass(frozen=True)
@@ -100,8 +111,9 @@ class _BulkRun:
         def refuse(row: int, rows: int | None, reason: str) -> None:
             fault = Fault(source.name, piece.begin + row, reason, rows)
             if self.on_error == "stop":
-                place = f"{source.path}" if rows is None else f"{source.path}, row {fault.row}"
-                raise GraphInputError(f"{place}: {reason.removesuffix('.')}; or set such rows aside with --on-error skip")
+                place = f"{source.path}: " if rows is None else f"{source.path}, row {fault.row}: "
+                place = "" if reason.startswith(str(source.path)) else place
+                raise GraphInputError(f"{place}{reason.removesuffix('.')}; or set such rows aside with --on-error skip")
             writer.add_fault(fault)
 
         if isinstance(piece.rows, Damage):

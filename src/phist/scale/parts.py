@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from phist.checks import text_value, truth_value, whole_number
 from phist.errors import ConfigError, OutputError
 from phist.extras import require
 from phist.files import atomic_path, explaining, read_json_object, write_json
@@ -40,6 +41,20 @@ class Note:
     right: int = 0
     last: bool = False  # no part of this source comes after it
     skipped: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Note":
+        """The inverse of `asdict`; anything else is a `ValueError` or a `TypeError`."""
+        note = cls(**values)
+        text_value("source", note.source)
+        truth_value("last", note.last)
+        for name in ("rows", "labelled", "right"):
+            whole_number(name, getattr(note, name), least=0)
+        if not isinstance(note.stamp, list) or not isinstance(note.skipped, list):
+            raise ConfigError("a part says in no proper way what it holds")
+        for fault in note.skipped:
+            Fault(**fault)
+        return note
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class OutputFolder:
     def note_of(self, source: Source, part: int) -> Note | None:
         """What the part says of itself, or ``None`` where it has to be written, again or for the first time."""
         place = self.place_of(source, part)
-        note = read_note(place) if place.exists() else None
+        note = read_note(place)
         if note is None or note.stamp == list(source.stamp()):
             return note
         if any(fault["rows"] is None for fault in note.skipped):
@@ -191,9 +206,11 @@ def writing_part(place: Path, note: Note, facts: dict[str, Any]) -> Iterator[Par
 def read_note(place: Path) -> Note | None:
     """What a part says of itself, or ``None`` where it is not one, or torn."""
     parquet = require("pyarrow.parquet", "tables", "reading Parquet")
+    if not place.is_file():
+        return None
     try:
         metadata = parquet.read_metadata(place).metadata or {}
-        return Note(**json.loads(metadata[METADATA])["part"])
+        return Note.from_dict(json.loads(metadata[METADATA])["part"])
     except Exception:  # a damaged file makes pyarrow raise what its authors did not foresee
         return None
 

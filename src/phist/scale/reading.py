@@ -11,7 +11,10 @@ from phist.errors import GraphInputError, PhistError, brief
 from phist.extras import require
 from phist.graphs.datasets import load_graphs
 from phist.graphs.formats.graph_rows import NEEDED, OPTIONAL
+from phist.graphs.formats.parquet import check_names, text_columns
+from phist.graphs.formats.parquet_footer import RowGroup, read_footer
 from phist.graphs.graphset import GraphSet
+from phist.graphs.limits import check_growth, most_bytes
 from phist.graphs.packing import Reading
 from phist.scale.rows import LineRows, Rows, SetRows, TableRows
 from phist.scale.sources import Source
@@ -71,13 +74,13 @@ def read_pieces(source: Source, reading: Reading, limits: Limits, wants: Wants) 
         if isinstance(rows, Damage):
             yield from _damaged_pieces(begin, rows, limits, wants, done)
             continue
-        for first, last in _cuts(rows, begin, limits):
+        for first, last in cuts(rows, begin, limits):
             part = (begin + first) // limits.part_rows
             if wants(part):
                 yield Piece(part, begin + first, rows.part(first, last), done, done >= 1 and last == len(rows))
 
 
-def _cuts(rows: Rows, begin: int, limits: Limits) -> Iterator[tuple[int, int]]:
+def cuts(rows: Rows, begin: int, limits: Limits) -> Iterator[tuple[int, int]]:
     """Where to cut rows so that none crosses a part, and few arcs are in memory together; a single row may have many."""
     until = np.cumsum(rows.costs())
     first = 0
@@ -108,43 +111,59 @@ def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) 
     """Parquet, a row group at a time: one that is torn does not cost the others."""
     parquet = require("pyarrow.parquet", "tables", "reading Parquet")
     try:
-        file = parquet.ParquetFile(source.path, memory_map=True, buffer_size=1 << 20)
+        text = text_columns(source.path)
+        file = parquet.ParquetFile(source.path, memory_map=True, buffer_size=1 << 20, read_dictionary=text)
+        check_names(source.path, file.schema_arrow.names, (*NEEDED, *OPTIONAL))
+        groups = read_footer(source.path)
+    except GraphInputError as error:
+        yield 0, Damage(None, str(error)), 1.0
+        return
     except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee
         yield 0, Damage(None, f"it cannot be read as Parquet ({_why(error)}); write it again"), 1.0
         return
     with file:
-        total, begin = max(1, file.metadata.num_rows), 0
-        for number in range(file.metadata.num_row_groups):
-            group = file.metadata.row_group(number)
-            end = begin + group.num_rows
+        total, begin = max(1, sum(group.rows for group in groups)), 0
+        for number, group in enumerate(groups):
+            end = begin + group.rows
             if _wanted(begin, end, limits, wants):
-                yield from _row_group(file, number, begin, group, limits, total)
+                most = most_bytes(source.path.stat().st_size, reading.max_bytes)
+                yield from _row_group(file, number, group, begin, most, limits, total)
             begin = end
 
 
 def _row_group(
-    file: Any, number: int, begin: int, group: Any, limits: Limits, total: int
+    file: Any, number: int, group: RowGroup, begin: int, most: int, limits: Limits, total: int
 ) -> Iterator[tuple[int, Rows | Damage, float]]:
     columns = [name for name in (*NEEDED, *OPTIONAL) if name in file.schema_arrow.names]
-    row_bytes = max(1, group.total_byte_size // max(1, group.num_rows))
-    at_once = max(1, min(limits.batch_rows, _BYTES_PER_ROW * limits.batch_rows // row_bytes))
     row = begin
     try:
+        unpacked = group.unpacked_bytes(set(columns))
+        check_growth(unpacked, most, f"rows {begin} to {begin + group.rows - 1} unpack to {unpacked:,} bytes")
+        row_bytes = max(1, unpacked // max(1, group.rows))
+        at_once = max(1, min(limits.batch_rows, _BYTES_PER_ROW * limits.batch_rows // row_bytes))
         for batch in file.iter_batches(at_once, row_groups=[number], columns=columns):
             yield row, TableRows(batch, row), (row + batch.num_rows) / total
             row += batch.num_rows
+    except GraphInputError as error:
+        rows = group.rows if 8 * group.rows <= most else None  # as it says, unless that is the trouble
+        yield row, Damage(rows, str(error)), (begin + group.rows) / total
     except PhistError:
         raise
     except Exception as error:  # as above
-        end = begin + group.num_rows
+        end = begin + group.rows
         yield row, Damage(end - row, f"rows {row} to {end - 1} cannot be read ({_why(error)}); write the file again"), end / total
 
 
 def _line_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
-    total = max(1, source.path.stat().st_size)
     lines: list[bytes] = []
     begin = read = size = 0
-    with source.path.open("rb") as file:
+    try:
+        total = max(1, source.path.stat().st_size)
+        file = source.path.open("rb")
+    except OSError as error:
+        yield 0, Damage(None, f"it cannot be read ({error.strerror or error})"), 1.0
+        return
+    with file:
         for row, line in enumerate(file):
             read += len(line)
             if wants(row // limits.part_rows):

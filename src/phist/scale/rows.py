@@ -10,13 +10,14 @@ import numpy as np
 from phist.errors import GraphInputError
 from phist.extras import require
 from phist.graphs.arrays import IntArray
-from phist.graphs.convert import settle
+from phist.graphs.convert import resolve
 from phist.graphs.formats.graph_rows import check_plain, pack_table
 from phist.graphs.formats.jsonl import parse_line
 from phist.graphs.graphset import GraphSet
 from phist.graphs.loose import pack_loose
 from phist.graphs.packing import Reading
 
+MOST_LETTERS = 1 << 16  # bytes of an id or label: every row of a batch may have the same long one, which the file has once
 _BYTES_PER_ARC = 4  # of a line of JSON, at least, where most of it is edges: [0,1],
 
 
@@ -129,7 +130,7 @@ class SetRows:
         return np.diff(self.graphs.indptr[self.graphs.node_ptr])
 
     def parse(self, reading: Reading) -> Parsed:
-        graphs, labels = settle(self.graphs, reading), self.graphs.labels
+        graphs, labels = resolve(self.graphs, reading), self.graphs.labels
         positions = np.arange(len(graphs))
         own = None if labels is None else plain_array(labels.tolist())
         return Parsed(replace(graphs, labels=None, ids=positions), positions, plain_array(graphs.ids.tolist()), own)
@@ -143,9 +144,20 @@ def _plain_column(table: Any, name: str) -> Any:
     check_plain(table, name)
     column = table.column(name)
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_dictionary(column.type):
+        _check_short(column, name)
+        column = column.dictionary_decode()
     kinds = ((pa.types.is_boolean, pa.bool_()), (pa.types.is_signed_integer, pa.int64()), (pa.types.is_floating, pa.float64()))
     return column.cast(next((kind for fits, kind in kinds if fits(column.type)), pa.string()))
+
+
+def _check_short(column: Any, name: str) -> None:
+    """Of the texts that rows refer to: others of their dictionary are other rows' own."""
+    pa, compute = (require(module, "tables", "reading Parquet") for module in ("pyarrow", "pyarrow.compute"))
+    if pa.types.is_string(column.dictionary.type) or pa.types.is_large_string(column.dictionary.type):
+        longest = compute.max(compute.binary_length(column.dictionary).take(column.indices)).as_py() or 0
+        if longest > MOST_LETTERS:
+            raise GraphInputError(f"the column {name} holds a text of {longest:,} bytes; {MOST_LETTERS:,} are the most: shorten it")
 
 
 def plain_array(values: list[Any]) -> Any:
@@ -156,14 +168,19 @@ def plain_array(values: list[Any]) -> Any:
     if len(kinds) == 1 and (kind := kinds.pop()) in types:
         try:
             return pa.array(values, types[kind])
-        except (OverflowError, pa.ArrowInvalid):  # a whole number of more than 64 bits
+        except (OverflowError, UnicodeEncodeError, pa.ArrowInvalid):  # a whole number of more than 64 bits, half a character
             return _as_text(values)
     return _as_text(values)
 
 
 def _as_text(values: Sequence[Any]) -> Any:
     pa = require("pyarrow", "tables", "writing Parquet")
-    return pa.array([None if value is None else str(value) for value in values], pa.string())
+    return pa.array([None if value is None else _utf8(str(value)) for value in values], pa.string())
+
+
+def _utf8(text: str) -> str:
+    """Text that a file can hold: halves of characters are spelled out."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _no_graphs() -> GraphSet:

@@ -34,7 +34,10 @@ class Source:
     def stamp(self) -> tuple[int, int]:
         """Size and time of the last change, by which a source that was replaced is told from itself."""
         files = [self.path] if not self.path.is_dir() else [file for file in self.path.rglob("*") if file.is_file()]
-        states = [file.stat() for file in files if file.exists()]
+        try:
+            states = [file.stat() for file in files if file.exists()]
+        except OSError as error:
+            raise GraphInputError(f"{brief(self.path)} cannot be read: {error.strerror or error}") from error
         return sum(state.st_size for state in states), max((state.st_mtime_ns for state in states), default=0)
 
 
@@ -76,16 +79,31 @@ def _root_of(pattern: str) -> Path:
 
 
 def _walk(folder: Path) -> list[Path]:
-    """Files of graphs below a folder; what begins with ``_`` or ``.`` is other programs' own."""
+    """Files of graphs below a folder; what begins with ``_`` or ``.`` is other programs' own.
+
+    A folder to which several links lead, its own among them, is walked once.
+    """
     found: list[Path] = []
-    for entry in folder.iterdir():
-        if entry.name.startswith(("_", ".")):
+    seen: set[Path] = set()
+    waiting = [folder]
+    while waiting:
+        at = waiting.pop()
+        if at.resolve() in seen:
             continue
-        if entry.is_dir():
-            found += [entry] if _is_set(entry) else _walk(entry)
-        elif entry.suffix.lower() in SUFFIXES:
-            found.append(entry)
+        seen.add(at.resolve())
+        for entry in _visible(at):
+            if entry.is_dir() and not _is_set(entry):
+                waiting.append(entry)
+            elif entry.is_dir() or entry.suffix.lower() in SUFFIXES:
+                found.append(entry)
     return found
+
+
+def _visible(folder: Path) -> list[Path]:
+    try:
+        return sorted((entry for entry in folder.iterdir() if not entry.name.startswith(("_", "."))), reverse=True)
+    except OSError as error:
+        raise GraphInputError(f"{brief(folder)} cannot be read: {error.strerror or error}") from error
 
 
 def _is_set(folder: Path) -> bool:
@@ -93,6 +111,8 @@ def _is_set(folder: Path) -> bool:
 
 
 def _kind_of(path: Path) -> Kind:
+    if not path.is_dir() and not path.is_file():
+        return "whole"  # a pipe, a device or a link to nothing: reading it whole says so
     if path.suffix.lower() in jsonl.SUFFIXES:
         return "lines"
     if (path / MARKER).exists():

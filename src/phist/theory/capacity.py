@@ -1,4 +1,4 @@
-"""How many multisets a projective histogram can tell apart, whoever chooses them: theorem 2.3, corrected and sharpened.
+"""How many multisets a projective histogram can tell apart, however they are chosen: theorem 2.3, corrected and sharpened.
 
 All statements are for uniform bins, any precision δ, and φ chosen after the multisets; the printed b = 2/δ + 1 is not
 needed, since the cells of x need not be those of φ(x). Counts in cells of diameter δ turn t multisets into t count

@@ -107,7 +107,10 @@ def compare_aggregations(
     """Mean, max, sum and projective histogram (``bins`` uniform bins, φ within [-1, 1]^dim) on the same two multisets.
 
     Args:
+        first: a multiset.
+        second: another of the same dimension.
         dim: outputs of the random projections; the vectors' dimension where left out.
+        bins: of each coordinate.
         seed: of the random projections.
 
     >>> corners = Multiset([[0.5, 0.5], [-0.5, -0.5]]), Multiset([[0.5, -0.5], [-0.5, 0.5]])
@@ -190,12 +193,10 @@ def _differences(name: AggregationName, first: Counts, second: Counts, size: int
         seen, other_seen = (first > 0).astype(object), (second > 0).astype(object)
     elif name == "mean":
         seen, other_seen = first * other_size, second * size  # frequencies over a common denominator
-    elif name == "histogram" and bins == 1:
-        seen, other_seen = np.full(len(first), size, object), np.full(len(second), other_size, object)
     else:
         seen, other_seen = first, second
     found: Counts = np.abs(seen - other_seen)
-    if name == "histogram" and bins > 1:  # the other bin, which has all that is elsewhere
+    if name == "histogram":  # the other bin, which has all that is elsewhere
         found = np.maximum(found, np.abs((size - first) - (other_size - second)))
     return found
 

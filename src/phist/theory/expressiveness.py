@@ -129,8 +129,8 @@ def read_draws(network: StructuralNetwork, batch: Batch, nodes: NodeLevel, times
     norm = MultisetNorm("per-root", level.norm.epsilon)  # a draw is whitened by itself
     moments = norm.moments(x, batch.graph_of, batch.node_counts, times.new_ones(1, times.shape[1]))
     histograms = level.aggregation(norm(x, batch.graph_of, moments), ptr=batch.node_ptr, dim=0)[0]
-    deviation = (moments.variance[0] + norm.epsilon).sqrt()
-    seen = torch.cat([histograms, moments.mean[0], deviation, nodes.removed.expand(len(histograms), -1)], dim=-1)
+    standard_deviation = (moments.variance[0] + norm.epsilon).sqrt()
+    seen = torch.cat([histograms, moments.mean[0], standard_deviation, nodes.removed.expand(len(histograms), -1)], dim=-1)
     return network.graph_standardizer(seen)  # type: ignore[no-any-return]  # (draws, m_graph)
 
 

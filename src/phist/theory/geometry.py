@@ -83,6 +83,10 @@ class Domain(Protocol):
 class Box:
     """{x : lower_i ≤ x_i ≤ upper_i}.
 
+    Args:
+        lower: its smallest coordinates.
+        upper: its largest coordinates.
+
     >>> Box.cube(3).log_volume() == 3 * math.log(2)
     True
     """
@@ -99,7 +103,13 @@ class Box:
 
     @classmethod
     def cube(cls, dimension: int, low: float = -1.0, high: float = 1.0) -> Self:
-        """[low, high]^dimension."""
+        """[low, high]^dimension.
+
+        Args:
+            dimension: number of coordinates.
+            low: smallest value of each.
+            high: largest value of each.
+        """
         check_at_least("dimension", dimension, 1)
         return cls((float(low),) * dimension, (float(high),) * dimension)
 
@@ -111,6 +121,11 @@ class Box:
         return math.fsum(math.log(high - low) for low, high in zip(self.lower, self.upper, strict=True))
 
     def contains(self, vectors: Floats) -> NDArray[np.bool_]:
+        """Which vectors lie in it.
+
+        Args:
+            vectors: one in each row, (vectors, dimension).
+        """
         inside: NDArray[np.bool_] = np.all((vectors >= self.lower) & (vectors <= self.upper), axis=1)
         return inside
 
@@ -120,7 +135,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """{x : ‖x‖_p ≤ radius}."""
+    """{x : ‖x‖_p ≤ radius}.
+
+    Args:
+        dimension: number of coordinates.
+        radius: the largest norm.
+        p: which norm: 1, 2, ..., or infinity for the largest entry.
+    """
 
     dimension: int
     radius: float = 1.0
@@ -136,6 +157,11 @@ class Ball:
         return log_ball_volume(self.dimension, self.p) + self.dimension * math.log(self.radius)
 
     def contains(self, vectors: Floats) -> NDArray[np.bool_]:
+        """Which vectors lie in it.
+
+        Args:
+            vectors: one in each row, (vectors, dimension).
+        """
         inside: NDArray[np.bool_] = distances(vectors, np.zeros((1, self.dimension)), self.p)[:, 0] <= self.radius
         return inside
 

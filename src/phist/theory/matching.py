@@ -97,6 +97,12 @@ class DeltaObstacle:
 def delta_equal(first: Multiset, second: Multiset, delta: float, p: float = np.inf) -> DeltaMatching | DeltaObstacle:
     """Is there a bijection φ: 𝒳 → 𝒴 with ‖x - φ(x)‖_p ≤ δ for every x? The answer is its own witness.
 
+    Args:
+        first: a multiset.
+        second: another of the same dimension.
+        delta: how far matched elements may be apart.
+        p: which norm: 1, 2, ..., or infinity for the largest entry.
+
     Returns:
         A `DeltaMatching`, which is true, or a `DeltaObstacle`, which is false; ``verify()`` rechecks either.
 
@@ -115,6 +121,11 @@ def delta_equal(first: Multiset, second: Multiset, delta: float, p: float = np.i
 
 def bottleneck_distance(first: Multiset, second: Multiset, p: float = np.inf) -> float:
     """The smallest delta at which two multisets are equal, min_φ max_x ‖x - φ(x)‖_p over bijections φ; inf where sizes differ.
+
+    Args:
+        first: a multiset.
+        second: another of the same dimension.
+        p: which norm: 1, 2, ..., or infinity for the largest entry.
 
     >>> bottleneck_distance(Multiset([[0.0], [1.0]]), Multiset([[0.5], [1.25]]))
     0.5

@@ -60,7 +60,11 @@ class Multiset:
         return np.repeat(self.vectors, self.counts, axis=0)  # (elements, dimension)
 
     def map(self, function: Callable[[Floats], ArrayLike]) -> "Multiset":
-        """{function(x) : x in 𝒳}; the function takes and returns rows."""
+        """{function(x) : x in 𝒳}; the function takes and returns rows.
+
+        Args:
+            function: from rows to rows.
+        """
         return Multiset(function(self.vectors), self.counts)
 
     def __add__(self, other: "Multiset") -> "Multiset":

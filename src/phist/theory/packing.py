@@ -42,6 +42,11 @@ def make_packing(domain: Domain, delta: float, p: float = math.inf) -> Packing:
     candidates on a grid of a quarter of the distance or finer are taken one after the other, each unless it lies too
     near one taken before.
 
+    Args:
+        domain: a `Box` or a `Ball`.
+        delta: half of the smallest distance between two points.
+        p: which norm: 1, 2, ..., or infinity for the largest entry.
+
     >>> len(make_packing(Box.cube(2), 0.2).points), outputs_lower_bound(Box.cube(2), 0.2).outputs
     (25, 7)
     """

@@ -26,6 +26,11 @@ MOST_CELLS = 1_000_000
 class PrimeSum(Cells):
     """The sum Σ log p_{cell(x)} over a box, with its exponential as an exact whole number.
 
+    Args:
+        box: where all elements lie.
+        delta: the largest diameter of a cell.
+        p: which norm: 1, 2, ..., or infinity for the largest entry.
+
     >>> aggregation = PrimeSum(Box.cube(3), delta=0.5)
     >>> left = Multiset([[0, 0, 0], [0.9, 0.9, 0.9]])
     >>> aggregation.outputs, aggregation.counts(aggregation.code(left)).sum()
@@ -50,7 +55,11 @@ class PrimeSum(Cells):
         return tuple(math.ceil((high - low) / side) for low, high in zip(self.box.lower, self.box.upper, strict=True))
 
     def keys(self, vectors: Floats) -> Floats:
-        """The number of each vector's cell; the upper faces of the box belong to the last cells."""
+        """The number of each vector's cell; the upper faces of the box belong to the last cells.
+
+        Args:
+            vectors: one in each row, (vectors, dimension).
+        """
         if vectors.shape[1] != self.box.dimension or not self.box.contains(vectors).all():
             raise GraphInputError("a vector lies outside of the box; give a box that holds all of them")
         side = GridCells(self.box.dimension, self.delta, self.p).side
@@ -59,17 +68,29 @@ class PrimeSum(Cells):
         return np.asarray(numbers, dtype=np.float64)[:, None]
 
     def code(self, multiset: Multiset) -> int:
-        """Π p_i^count_i, exactly."""
+        """Π p_i^count_i, exactly.
+
+        Args:
+            multiset: its elements lie in the box.
+        """
         numbers = self.keys(multiset.vectors)[:, 0].astype(np.int64)
         primes = first_primes(int(numbers.max()) + 1)
         return math.prod(int(primes[number]) ** int(count) for number, count in zip(numbers, multiset.counts, strict=True))
 
     def value(self, multiset: Multiset) -> float:
-        """The output itself, rounded: the logarithm of `code`."""
+        """The output itself, rounded: the logarithm of `code`.
+
+        Args:
+            multiset: its elements lie in the box.
+        """
         return math.log(self.code(multiset))
 
     def counts(self, code: int) -> Ints:
-        """The Voronoi sum that a code stands for, cell by cell up to the last that is not empty."""
+        """The Voronoi sum that a code stands for, cell by cell up to the last that is not empty.
+
+        Args:
+            code: what `code` returned.
+        """
         found: list[int] = []
         for prime in first_primes(math.prod(self.shape)).tolist():
             exponent = 0

@@ -33,6 +33,10 @@ def lattice_rank(dim: int, bins: int) -> int:
 def projection_matrix(dim: int, bins: int) -> csr_array:
     """A, sparse (bd, b^d): row ``i * bins + l`` sums the cells with place ``l`` in coordinate ``i``, cells in C order.
 
+    Args:
+        dim: coordinates of a vector.
+        bins: bins of a coordinate.
+
     >>> projection_matrix(2, 2).toarray().astype(int)
     array([[1, 1, 0, 0],
            [0, 0, 1, 1],
@@ -166,6 +170,8 @@ def make_counterexample(dim: int, bins: int, coordinate: int = 1) -> Counterexam
     bd - (d - 1) = d (b - 1) + 1 is what they leave of the rank.
 
     Args:
+        dim: coordinates of a vector.
+        bins: bins of a coordinate.
         coordinate: the second of the two coordinates, numbered from 0.
     """
     check_at_least("dim", dim, 2)

@@ -20,7 +20,7 @@ from phist.nn.sampling import Roots, RootSampler, all_roots
 from phist.theory.geometry import check_at_least
 
 ROOTS = (1, 2, 4, 8, 16, 32, 64, 128)
-ALIKE = 1e-6  # a graph whose node embeddings spread by less has one embedding, whoever is drawn
+ALIKE = 1e-6  # a graph whose node embeddings spread by less has one embedding, whichever roots are drawn
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ def separate_by_sum(
     Args:
         multisets: at least two, of one dimension.
         delta: precision; 0 tells all different multisets apart.
+        p: which norm: 1, 2, ..., or infinity for the largest entry.
         method: ``"entries"``: φ is 1 in one cell per output, at most t - 1 outputs, the theorem. ``"subsets"``: an output
             sums a set of cells, and about 2 log2 t of them suffice (`subset_outputs`); fewer than log2 t never do, since t
             single elements in t cells need t different values of φ. ``"weights"``: φ has whole values from 0 to t(t-1)/2, and

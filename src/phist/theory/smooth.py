@@ -54,6 +54,11 @@ class KernelRank:
 def kernel_rank(kernel: str, dim: int, bins: int) -> KernelRank:
     """Compute the ranks above from singular values, on a grid of positions fine enough to see every bin's shape.
 
+    Args:
+        kernel: its name: uniform, smooth-rectangle, gaussian, triangle or raised-cosine.
+        dim: coordinates of a vector.
+        bins: bins of a coordinate.
+
     >>> [kernel_rank(kernel, 3, 4).rank for kernel in ("uniform", "gaussian", "triangle")]
     [10, 12, 12]
     """
@@ -114,8 +119,14 @@ def study_kernel(
     """How often, and by how much, a random projection lets the histograms of two different multisets differ.
 
     Args:
+        kernel: its name: uniform, smooth-rectangle, gaussian, triangle or raised-cosine.
+        dim: coordinates of a vector.
+        bins: bins of a coordinate.
         pairs: ``"random"`` vectors in [-1, 1]^dim, ``size`` a side; or ``"blind"``: the pair of `make_counterexample`,
             ``dim`` at least 2.
+        trials: how many pairs to draw.
+        size: elements of a multiset.
+        seed: of the pairs and projections.
     """
     check_choice("pairs", pairs, ("random", "blind"))
     check_at_least("trials", trials, 1)

@@ -1,4 +1,4 @@
-"""Which parts of the Laplacian's spectrum a trained network listens to."""
+"""Which parts of the Laplacian's spectrum a trained network uses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,37 +29,37 @@ class Band:
     high: float
     eigenvalues: float  # share of all eigenvalues that lie here
     energy: float | None  # share of the first layer's response to impulses; None where it has no spectral response
-    moved: float  # total variation distance of the probabilities when the network does not hear this band of its impulses
+    moved: float  # total variation distance of the probabilities when the network does not see this band of its impulses
     flipped: float  # share of predictions that change then
 
 
 @dataclass(frozen=True, eq=False)
-class GraphHearing:
-    """What `hear_graph` finds in one graph."""
+class GraphSensitivity:
+    """What `measure_graph` finds in one graph."""
 
     eigenvalues: FloatArray  # (bands): share of the graph's eigenvalues
     energy: FloatArray | None  # (bands): mean energy of the response to an impulse
     probabilities: FloatArray  # (bands + 1, classes): with each band muted, and last with none
 
 
-def hear_graphs(network: StructuralNetwork, graphs: GraphSet, *, seed: int, bands: int = BANDS) -> Iterator[GraphHearing]:
-    """`hear_graph` for every graph that is not too large, one at a time, so that progress can be shown."""
+def measure_graphs(network: StructuralNetwork, graphs: GraphSet, *, seed: int, bands: int = BANDS) -> Iterator[GraphSensitivity]:
+    """`measure_graph` for every graph that is not too large, one at a time, so that progress can be shown."""
     check_hearable(graphs)
     network.eval()
     for position in np.flatnonzero(graphs.node_counts() <= LARGEST).tolist():
-        yield hear_graph(network, graphs[position : position + 1], seed=seed, bands=bands)
+        yield measure_graph(network, graphs[position : position + 1], seed=seed, bands=bands)
 
 
 def check_hearable(graphs: GraphSet) -> None:
     """Raise a `GraphInputError` unless some graph has a spectrum that can be computed."""
     if graphs.directed:
-        raise GraphInputError('directed graphs have no real spectrum to listen to; read them with directed="symmetrise"')
+        raise GraphInputError('directed graphs have no real spectrum; read them with directed="symmetrise"')
     if not (graphs.node_counts() <= LARGEST).any():
         raise GraphInputError(f"all graphs have more than {LARGEST} nodes, too many for their spectra; give smaller ones too")
 
 
 @torch.no_grad()
-def hear_graph(network: StructuralNetwork, graph: GraphSet, *, seed: int, bands: int = BANDS) -> GraphHearing:
+def measure_graph(network: StructuralNetwork, graph: GraphSet, *, seed: int, bands: int = BANDS) -> GraphSensitivity:
     r"""One graph, band by band.
 
     The energy in band p is :math:`\frac1n \sum_j \|\Pi_p\, g(L)\, \delta_j\|^2 = \frac1n \sum_{\lambda_i \in I_p} \sum_c
@@ -75,18 +75,18 @@ def hear_graph(network: StructuralNetwork, graph: GraphSet, *, seed: int, bands:
         power = np.square(kernels(spectrum.values)).sum(axis=0)
         energy = np.bincount(band_of, power, bands) / len(power)
     share = np.bincount(band_of, minlength=bands) / len(band_of)
-    return GraphHearing(share, energy, _muted_probabilities(network, graph, spectrum, edges, seed))
+    return GraphSensitivity(share, energy, _muted_probabilities(network, graph, spectrum, edges, seed))
 
 
-def summarise_bands(heard: list[GraphHearing]) -> list[Band]:
+def summarise_bands(measured: list[GraphSensitivity]) -> list[Band]:
     """The bands over all graphs, each graph weighing the same."""
-    if not heard:
-        raise ConfigError("no graph was listened to; give at least one")
-    edges = equal_partition(len(heard[0].eigenvalues))
-    share = np.mean([graph.eigenvalues for graph in heard], axis=0)
-    energies = [graph.energy for graph in heard if graph.energy is not None]
+    if not measured:
+        raise ConfigError("no graph was measured; give at least one")
+    edges = equal_partition(len(measured[0].eigenvalues))
+    share = np.mean([graph.eigenvalues for graph in measured], axis=0)
+    energies = [graph.energy for graph in measured if graph.energy is not None]
     energy = np.mean(energies, axis=0) if energies else None
-    probabilities = np.stack([graph.probabilities for graph in heard])  # (graphs, bands + 1, classes)
+    probabilities = np.stack([graph.probabilities for graph in measured])  # (graphs, bands + 1, classes)
     whole = probabilities[:, -1]
     return [
         Band(

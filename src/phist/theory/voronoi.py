@@ -34,6 +34,11 @@ class GridCells(Cells):
     """Half-open cubes of side δ / d^(1/p), whose l_p diameter is at most δ; at δ = 0 every vector is a cell of its own.
 
     Under the maximum norm these are the Voronoi cells of the grid of their centres.
+
+    Args:
+        dimension: number of coordinates.
+        delta: the largest diameter of a cell.
+        p: which norm: 1, 2, ..., or infinity for the largest entry.
     """
 
     dimension: int
@@ -50,6 +55,11 @@ class GridCells(Cells):
         return float(self.delta / self.dimension ** (1 / self.p) * NARROWER)
 
     def keys(self, vectors: Floats) -> Floats:
+        """The cell of each vector.
+
+        Args:
+            vectors: one in each row, (vectors, dimension).
+        """
         if self.delta == 0:
             return vectors + 0.0
         with np.errstate(over="ignore"):
@@ -61,7 +71,11 @@ class GridCells(Cells):
         return found  # (rows, dimension)
 
     def count_to_cover(self, box: Box) -> int:
-        """Cells that cover a box when the grid begins at its corner: Π ⌈L_i d^(1/p) / δ⌉."""
+        """Cells that cover a box when the grid begins at its corner: Π ⌈L_i d^(1/p) / δ⌉.
+
+        Args:
+            box: what is to be covered.
+        """
         check_delta(self.delta, positive=True)
         lengths = (high - low for low, high in zip(box.lower, box.upper, strict=True))
         return math.prod(math.ceil(length / self.side * NARROWER * (1 - 1e-12)) for length in lengths)
@@ -99,6 +113,9 @@ def cover_multisets(multisets: Sequence[Multiset], delta: float, p: float = math
 
 class VoronoiSum:
     """[v(𝒳)]_i = Σ_{x in 𝒳} 1{x in C_i}, δ-injective where cells have diameter at most δ.
+
+    Args:
+        cells: the cells to count in.
 
     >>> cells = VoronoiSum(GridCells(dimension=1, delta=1.0))
     >>> cells(Multiset([[0.2], [0.7], [1.5]]))

@@ -92,7 +92,8 @@ class BagTraining:
         self.bag.looks.append(Look(end, float(losses.mean()), accuracy))
         if gains is None or gains.mean() > 0:
             self.bag.best, self.bag.states, self._losses = len(self.bag.looks) - 1, states, losses
-        return gains is None or bool(gains.mean() > CLEAR * gains.std() / np.sqrt(len(gains)))
+        clear = gains is None or bool(gains.mean() > CLEAR * gains.std() / np.sqrt(len(gains)))
+        return bool(self.trainers[0].group.agree(clear))
 
     def _fits(self, end: int) -> bool:
         """Whether the cycle up to ``end`` can be done in time, as epochs have taken so far."""
@@ -100,7 +101,11 @@ class BagTraining:
         if self.deadline is None or not done:
             return True
         seconds = sum(trainer.history.seconds for trainer in self.trainers) / done
-        return (end * len(self.trainers) - done) * seconds < self.deadline - time.monotonic()
+        return (end * len(self.trainers) - done) * seconds < self._seconds_left()
+
+    def _seconds_left(self) -> float:
+        """Until the deadline, by the clock of the first process."""
+        return np.inf if self.deadline is None else self.trainers[0].group.agree(self.deadline - time.monotonic())
 
     def _train_until(self, number: int, end: int, bar: TrainingProgress) -> State:
         trainer, snapshot = self.trainers[number], self._file(number, end)
@@ -115,7 +120,7 @@ class BagTraining:
                 if (file := self._file(number)) is not None:
                     trainer.save(file, self.run)
         state = copy_state(trainer.network)
-        if snapshot is not None:
+        if snapshot is not None and trainer.group.is_first:
             save_snapshot(snapshot, state, self.run)
         return state
 
@@ -131,7 +136,7 @@ class BagTraining:
         if min(done) >= ends[0] or self._fits(ends[0]):
             return ends
         seconds = sum(trainer.history.seconds for trainer in self.trainers) / sum(done)
-        affordable = int(((self.deadline - time.monotonic()) / seconds + sum(done)) / len(done))
+        affordable = int((self._seconds_left() / seconds + sum(done)) / len(done))
         epochs = max(*done, min(ends[0], affordable))
         for trainer in self.trainers:
             trainer.config = replace(trainer.config, epochs=epochs, restarts=0)

@@ -77,6 +77,7 @@ class TrainingConfig:
         """The learning rate after ``progress`` epochs; a fraction counts the steps within one.
 
         Args:
+            progress: epochs that are done, with a fraction for the steps of the current one.
             epochs: the number to anneal over, where time allows for fewer than ``self.epochs``.
         """
         rise = min(1.0, (progress + 1e-3) / self.warmup) if self.warmup else 1.0
@@ -90,6 +91,9 @@ class TrainingConfig:
 
     def cycle_ends(self, epochs: int | None = None) -> list[int]:
         """How many of all epochs are done at the foot of each cycle of the cosine.
+
+        Args:
+            epochs: the number to anneal over; ``self.epochs`` unless given.
 
         >>> TrainingConfig(epochs=105, restarts=2).cycle_ends()
         [15, 45, 105]

@@ -78,7 +78,7 @@ def embed_nodes(computation: Computation, progress: bool | None = False) -> list
 def node_moments(
     computation: Computation, *, realizations: int, seed: int, inference: Inference = "auto", progress: bool | None = False
 ) -> NDArray[np.float32]:
-    """Mean and deviation of the embeddings of a graph's nodes, each as the root and counted once: (graphs, 2 · m_node).
+    """Mean and standard deviation of the embeddings of a graph's nodes, each as the root and counted once: (graphs, 2 · m_node).
 
     All nodes, or of a graph that has more of them than ``realizations`` draws have roots, those that are drawn.
     """
@@ -121,7 +121,7 @@ def _check_values(rows: NDArray[np.float32], graphs: Sizes) -> None:
 
 
 @torch.no_grad()
-def settle_statistics(computation: Computation, batch_size: int, seed: int) -> None:
+def initialise_statistics(computation: Computation, batch_size: int, seed: int) -> None:
     """Let the running statistics of an untrained network see every graph once."""
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(computation.sizes))

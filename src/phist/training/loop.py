@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from phist.engine.computation import compute, weighted_loss
+from phist.engine.computation import Computation, weighted_loss
 from phist.engine.steps import Steps
-from phist.errors import ConfigError, DivergenceError
+from phist.errors import ConfigError, DivergenceError, GroupError
 from phist.graphs.graphset import GraphSet
 from phist.nn.adamw import AdamW
 from phist.nn.network import StructuralNetwork
@@ -27,10 +28,13 @@ from phist.training.checkpoint import (
 )
 from phist.training.config import TrainingConfig
 from phist.training.finite import first_non_finite
+from phist.training.group import current_group
 from phist.training.history import Ending, Epoch, History
 from phist.training.inference import average_over_roots
+from phist.training.parallel import DataParallel
 from phist.training.progress import TrainingProgress
 from phist.training.time_budget import epochs_at, plan_epochs
+from phist.training.windows import Windowed, compute_windowed, is_windowed, order_in_windows
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,14 @@ class Examples:
     graphs: GraphSet
     targets: NDArray[np.int64]
     weights: NDArray[np.float64]
+    rows: NDArray[np.int64] | None = None  # which of the graphs are meant, where they are too many to be copied; else all of them
 
     def part(self, positions: NDArray[np.int64]) -> "Examples":
         """Some of them."""
-        return Examples(self.graphs[positions], self.targets[positions], self.weights[positions])
+        targets, weights = self.targets[positions], self.weights[positions]
+        if not is_windowed(self.graphs):
+            return Examples(self.graphs[positions], targets, weights)
+        return Examples(self.graphs, targets, weights, positions if self.rows is None else self.rows[positions])
 
 
 def fit_network(
@@ -99,8 +107,10 @@ class Trainer:
         self, network: StructuralNetwork, training: Examples, validation: Examples | None, config: TrainingConfig, engine: str
     ) -> None:
         self.network, self.training, self.validation, self.config = network, training, validation, config
-        self.computation = compute(network, training.graphs, engine)
-        self.validation_computation = None if validation is None else compute(network, validation.graphs, engine)
+        self.group = current_group()
+        self.computation = _computation(network, training, engine)
+        self.validation_computation = None if validation is None else _computation(network, validation, engine)
+        self._learner = self.computation if self.group.size == 1 else DataParallel(self.computation, self.group)
         groups = _parameter_groups(network, config.weight_decay)
         self.optimizer = AdamW(groups, lr=config.learning_rate, fused=True)
         self.history = History()
@@ -141,7 +151,7 @@ class Trainer:
             accuracy=hits,
             validation_loss=validation_loss,
             validation_accuracy=validation_accuracy,
-            seconds=time.perf_counter() - begin,
+            seconds=self.group.agree(time.perf_counter() - begin),
         )
         if self.history.add(epoch, self.config.selection):
             self.best = copy_state(self.network)
@@ -161,21 +171,33 @@ class Trainer:
         )
 
     def _train(self, number: int) -> tuple[float, float]:
-        generator = np.random.default_rng((self.config.seed, number))
-        examples, n_graphs, size = self.training, len(self.training.graphs), self.config.batch_size
-        order = generator.permutation(n_graphs)
-        steps = Steps(
-            ptr=np.append(np.arange(0, n_graphs, size), n_graphs),
-            rates=np.array([self._learning_rate_at(number + begin / n_graphs) for begin in range(0, n_graphs, size)]),
-            graphs=order,
-            draws=self.network.config.sampler.draw(self.computation.sizes[order], generator),
-            targets=examples.targets[order],
-            weights=examples.weights[order],
-        ).without_idle_steps()
         if not self.network.training:
             self.network.train()
-        loss, hits = self.computation.train(steps, self.optimizer, self.config.gradient_clip)
-        return loss / len(steps.graphs), hits / len(steps.graphs)
+        loss, hits, count = 0.0, 0, 0
+        for steps in self._windows(number):
+            own_loss, own_hits = self._learner.train(steps, self.optimizer, self.config.gradient_clip)
+            loss, hits, count = loss + own_loss, hits + own_hits, count + len(steps.graphs)
+        return loss / count, hits / count
+
+    def _windows(self, number: int) -> Iterator[Steps]:
+        """The steps of an epoch: all at once, or as many as have their graphs in memory together."""
+        generator = np.random.default_rng((self.config.seed, number))
+        examples, n_graphs, size = self.training, len(self.training.targets), self.config.batch_size
+        mean_size = self.computation.mean_size if isinstance(self.computation, Windowed) else None
+        done = 0
+        for order in order_in_windows(n_graphs, mean_size, size, generator):
+            begins = np.arange(0, len(order), size)
+            steps = Steps(
+                ptr=np.append(begins, len(order)),
+                rates=np.array([self._learning_rate_at(number + (done + begin) / n_graphs) for begin in begins.tolist()]),
+                graphs=order,
+                draws=self.network.config.sampler.draw(self.computation.sizes[order], generator),
+                targets=examples.targets[order],
+                weights=examples.weights[order],
+            )
+            done += len(order)
+            if steps.weights.any():
+                yield steps.without_idle_steps()
 
     def _validate(self, number: int) -> tuple[float | None, float | None]:
         if self.validation is None or self.validation_computation is None:
@@ -195,7 +217,9 @@ class Trainer:
         return float(loss), float((logits.argmax(1) == targets).double().mean())
 
     def save(self, path: str | Path, run: str) -> None:
-        """Write all a later call needs to go on from here."""
+        """Write all a later call needs to go on from here; of several processes the first does."""
+        if not self.group.is_first:
+            return
         state = optimizer_state(self.optimizer)
         save_checkpoint(path, Checkpoint(run, copy_state(self.network), self.best, state, self.history))
 
@@ -208,6 +232,14 @@ class Trainer:
         self.network.load_state_dict(saved.network)
         restore_optimizer(self.optimizer, saved.optimizer)
         self.best, self.history = saved.best, saved.history
+        if self.group.agree(len(self.history.epochs)) != len(self.history.epochs):
+            raise GroupError(
+                f"the processes of this fit read different files at {path}; keep the checkpoint where all see it at once"
+            )
+
+
+def _computation(network: StructuralNetwork, examples: Examples, engine: str) -> Computation:
+    return compute_windowed(network, examples.graphs, engine, examples.rows)
 
 
 def _parameter_groups(network: StructuralNetwork, weight_decay: float) -> list[dict[str, Any]]:

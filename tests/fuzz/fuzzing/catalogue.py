@@ -4,9 +4,17 @@ from fuzzing.crafted import CRAFTED as CRAFTED
 from fuzzing.graph_files import GRAPH_FORMATS
 from fuzzing.memory import fuzz_memory
 from fuzzing.models import MODEL_FORMATS
+from fuzzing.streams import STREAM_FORMATS
+from fuzzing.uses import USE_FORMATS
 
-FORMATS = {**GRAPH_FORMATS, "memory": fuzz_memory, **MODEL_FORMATS}
-SLOW = {"model": 4, "checkpoint": 40, "records": 4}  # times that an input takes as long as one of graphs
+FORMATS = {**GRAPH_FORMATS, "memory": fuzz_memory, **MODEL_FORMATS, **STREAM_FORMATS, **USE_FORMATS}
+SLOW = {
+    "model": 4,
+    "checkpoint": 40,
+    "records": 4,
+    "stream": 10,
+    "explain": 4,
+}  # times that an input takes as long as one of graphs
 
 
 def inputs(count, seed=0, formats=tuple(FORMATS)):

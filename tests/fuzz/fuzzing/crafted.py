@@ -1,5 +1,6 @@
 """Inputs made to do harm: each is written into a folder and returns the call that reads it."""
 
+import contextlib
 import json
 import os
 import struct
@@ -245,6 +246,26 @@ def parquet_of_lists(folder):
     lists = pa.array([[1], [2]])
     pq.write_table(pa.table({"graph": lists, "source": lists, "target": lists}), folder / "x.parquet")
     return refused(lambda: read_graphs(folder / "x.parquet"))
+
+
+@case
+def parquet_with_a_bit_of_its_footer_changed_wherever_it_may_be(folder):
+    """Damaged statistics make pyarrow end the process where it is asked about the chunks of columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / "x.parquet"
+    pq.write_table(pa.table({"graph": [1, 1], "source": [0, 1], "target": [1, 2]}), path)
+    content = path.read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+
+    def read_all():
+        for place in range(start, len(content) - 8):
+            path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            with contextlib.suppress(PhistError):
+                read_graphs(path)
+
+    return read_all
 
 
 @case

@@ -31,7 +31,7 @@ def fuzz_tu(random, folder):
     place.mkdir()
     for name, content in _changed_files(random, TU_FILES).items():
         (place / name).write_bytes(content)
-    return _reading(random, place)
+    return reading_of(random, place)
 
 
 def fuzz_tu_zip(random, folder):
@@ -43,7 +43,7 @@ def fuzz_tu_zip(random, folder):
             archive.writestr(random.choice(("", "X/")) + name if random.random() < 0.1 else f"X/{name}", content)
     content = memory.getvalue()
     path.write_bytes(mutate_bytes(random, content) if random.random() < 0.6 else content)
-    return _reading(random, path)
+    return reading_of(random, path)
 
 
 def fuzz_jsonl(random, folder):
@@ -51,7 +51,7 @@ def fuzz_jsonl(random, folder):
     values = [mutate_value(random, graph) if random.random() < 0.5 else graph for graph in GRAPHS]
     content = "\n".join(as_json(value, ensure_ascii=random.random() < 0.8) for value in values).encode(errors="surrogatepass")
     path.write_bytes(mutate_bytes(random, content) if random.random() < 0.4 else content)
-    return _reading(random, path)
+    return reading_of(random, path)
 
 
 def fuzz_table(random, folder):
@@ -59,7 +59,7 @@ def fuzz_table(random, folder):
     text = TABLE if path.suffix == ".csv" else TABLE.replace(b",", b"\t")
     path.write_bytes(mutate_bytes(random, text) if random.random() < 0.8 else text)
     labels.write_bytes(mutate_bytes(random, LABELS) if random.random() < 0.5 else LABELS)
-    return _reading(random, path, labels if random.random() < 0.5 else None)
+    return reading_of(random, path, labels if random.random() < 0.5 else None)
 
 
 def fuzz_parquet(random, folder):
@@ -75,13 +75,13 @@ def fuzz_parquet(random, folder):
     content = memory.getvalue()
     path = folder / "x.parquet"
     path.write_bytes(mutate_bytes(random, content) if random.random() < 0.6 else content)
-    return _reading(random, path)
+    return reading_of(random, path)
 
 
 def fuzz_edge_list(random, folder):
     path = folder / f"x{random.choice(('.edges', '.edgelist', '.txt'))}"
     path.write_bytes(mutate_bytes(random, random.choice(EDGES)))
-    return _reading(random, path)
+    return reading_of(random, path)
 
 
 def fuzz_graphml(random, folder):
@@ -100,7 +100,7 @@ def fuzz_class_folder(random, folder):
             content = random.choice(EDGES)
             changed = mutate_bytes(random, content) if random.random() < 0.3 else content
             (place / name / f"{number}{random.choice(('.txt', '.csv', '.edges', '.gml', '.TXT'))}").write_bytes(changed)
-    return _reading(random, place)
+    return reading_of(random, place)
 
 
 def fuzz_graphset(random, folder):
@@ -108,7 +108,7 @@ def fuzz_graphset(random, folder):
     _random_set(random).save(place)
     for file in random.sample(sorted(place.iterdir()), random.choice((1, 1, 2))):
         _change_part(random, file)
-    return _reading(random, place)
+    return reading_of(random, place)
 
 
 GRAPH_FORMATS = {
@@ -125,7 +125,7 @@ GRAPH_FORMATS = {
 }
 
 
-def _reading(random, path, labels=None):
+def reading_of(random, path, labels=None):
     """The call to try: read with random options, check what comes out and use it."""
     options = {
         "directed": random.choice((None, None, "symmetrise", "keep")),
@@ -185,7 +185,7 @@ def _fuzz_markup(random, path, write):
         nx.set_edge_attributes(graph, random.choice((2, 0.5, -1.0)), "weight")
     write(graph, path)
     path.write_bytes(mutate_bytes(random, path.read_bytes()))
-    return _reading(random, path)
+    return reading_of(random, path)
 
 
 def _random_set(random):

@@ -27,9 +27,7 @@ ODD = (
 
 
 def fuzz_memory(random, folder):
-    graphs = [random.choice(_KINDS_OF_GRAPHS)(random) for _ in range(random.randint(1, 3))]
-    if random.random() < 0.1:
-        graphs.append(random.choice(ODD))
+    graphs = random_graphs(random)
     given = random.choice((graphs, graphs, graphs[0], tuple(graphs)))
     options = {
         "labels": random.choice((None, None, list(range(len(graphs))), [random.choice(ODD) for _ in graphs], random.choice(ODD))),
@@ -41,6 +39,12 @@ def fuzz_memory(random, folder):
     if random.random() < 0.05:
         options[random.choice(("directed", "self_loops", "weights"))] = random.choice(ODD)
     return lambda: check_graphset(as_graphset(given, **options))
+
+
+def random_graphs(random):
+    """One to three, sound or odd, and now and then something that is no graph."""
+    graphs = [random.choice(_KINDS_OF_GRAPHS)(random) for _ in range(random.randint(1, 3))]
+    return [*graphs, random.choice(ODD)] if random.random() < 0.1 else graphs
 
 
 def _edge_list(random):

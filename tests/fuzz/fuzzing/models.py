@@ -30,7 +30,7 @@ CHECKPOINTS = {"bag": {"effort": "low", "members": "network"}, "preset": {"prese
 
 def fuzz_model(random, folder):
     place = folder / "model"
-    shutil.copytree(_saved_models() / random.choice(MODELS), place)
+    shutil.copytree(saved_models() / random.choice(MODELS), place)
     files = [file for file in sorted(place.iterdir()) if file.suffix != ".md"]
     for file in random.sample(files, random.choice((1, 1, 2))):
         _change_file(random, file)
@@ -43,28 +43,28 @@ def _use_model(place):
 
     model = load_estimator(place)
     if hasattr(model, "predict_proba"):
-        _check_finite(model.predict_proba(_graphs()), len(model.classes_))
+        _check_finite(model.predict_proba(fuzz_graphs()), len(model.classes_))
     if hasattr(model, "out_of_fold_"):
-        model.predict_set(_graphs())
+        model.predict_set(fuzz_graphs())
     if hasattr(model, "neighbours_"):
-        model.similar(_graphs())
-    _check_finite(model.transform(_graphs()), len(model.get_feature_names_out()))
+        model.similar(fuzz_graphs())
+    _check_finite(model.transform(fuzz_graphs()), len(model.get_feature_names_out()))
 
 
 def _check_finite(answer, columns):
-    if answer.shape != (len(_graphs()), columns) or not np.isfinite(answer).all():
+    if answer.shape != (len(fuzz_graphs()), columns) or not np.isfinite(answer).all():
         raise Violation(f"an answer of shape {answer.shape} that is not finite, or not of {columns} columns")
 
 
 def fuzz_checkpoint(random, folder):
     name = random.choice(sorted(CHECKPOINTS))
-    for file in _saved_models().glob(f"{name}.safetensors*"):
+    for file in saved_models().glob(f"{name}.safetensors*"):
         shutil.copyfile(file, folder / file.name)
     _change_file(random, random.choice(sorted(folder.glob(f"{name}.safetensors*"))))
 
     def resume():
-        model = _classifier(**CHECKPOINTS[name], checkpoint=folder / f"{name}.safetensors").fit(_graphs())
-        _check_finite(model.predict_proba(_graphs()), len(model.classes_))
+        model = _classifier(**CHECKPOINTS[name], checkpoint=folder / f"{name}.safetensors").fit(fuzz_graphs())
+        _check_finite(model.predict_proba(fuzz_graphs()), len(model.classes_))
 
     return resume
 
@@ -99,7 +99,7 @@ def _temporary_folder():
 
 
 @functools.cache
-def _graphs():
+def fuzz_graphs():
     graphs = [nx.path_graph(4 + i % 3) for i in range(6)] + [nx.cycle_graph(4 + i % 3) for i in range(6)]
     return as_graphset(graphs, ["path"] * 6 + ["cycle"] * 6)
 
@@ -111,14 +111,14 @@ def _classifier(**settings):
 
 
 @functools.cache
-def _saved_models():
+def saved_models():
     """A folder with models that hold every kind of file, and with checkpoints after two of three epochs; made once."""
     from phist import StructuralEmbedder
 
     place = _temporary_folder()
-    _classifier(effort="low", members=("network", "colours", "profiles")).fit(_graphs()).save(place / "ensemble")
-    _classifier(preset="MUTAG", heads=("linear", "forest", "kernel")).fit(_graphs()).save(place / "heads")
-    StructuralEmbedder(**SETTINGS).fit(_graphs()).save(place / "embedder")
+    _classifier(effort="low", members=("network", "colours", "profiles")).fit(fuzz_graphs()).save(place / "ensemble")
+    _classifier(preset="MUTAG", heads=("linear", "forest", "kernel")).fit(fuzz_graphs()).save(place / "heads")
+    StructuralEmbedder(**SETTINGS).fit(fuzz_graphs()).save(place / "embedder")
     for name, settings in CHECKPOINTS.items():
         _save_checkpoint(place / f"{name}.safetensors", settings)
     for name in MODELS:
@@ -139,7 +139,7 @@ def _save_checkpoint(place, settings):
 
     with mock.patch.object(Trainer, "run_epoch", interrupted), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _classifier(**settings, checkpoint=place).fit(_graphs())
+        _classifier(**settings, checkpoint=place).fit(fuzz_graphs())
 
 
 @functools.cache

@@ -91,16 +91,15 @@ def _tally(
     representatives: IntArray,
     sources: IntArray,
     width: int,
-    buffers: tuple[NDArray[np.int32], NDArray[np.int32]],
+    buffers: tuple[NDArray[np.int32], NDArray[np.int32], IntArray],
     table: IntArray,
-    touched: IntArray,
 ) -> int:
     """Count, in ``table``, the nodes of one graph by colour and distance from each of ``sources``, earlier colours left out.
 
-    Returns how many places of ``table`` are no longer zero; ``touched`` says which.
+    Returns how many places of ``table`` are no longer zero; the last of the buffers says which.
     """
     indptr, indices = links
-    queue, distance = buffers
+    queue, distance, touched = buffers
     color = colors[sources[0]]
     n_touched = 0
     for source in sources:
@@ -147,7 +146,7 @@ def _count_pairs(
         sources = nodes[group_ptr[group] : group_ptr[group + 1]] - first
         own_colors = colors[first:last]
         links = (indptr[first : last + 1] - indptr[first], indices[indptr[first] : indptr[last]])
-        n_touched = _tally(links, own_colors, representatives[first:last], sources, width, (queue, distance), table, touched)
+        n_touched = _tally(links, own_colors, representatives[first:last], sources, width, (queue, distance, touched), table)
 
         color = own_colors[sources[0]]
         for slot in touched[:n_touched]:

@@ -17,6 +17,10 @@ _KINDS: dict[str, type[FittedModel]] = {kind._saved_as: kind for kind in (Fitted
 
 
 def load_fitted(path: str | Path) -> FittedModel:
-    """Read a saved model of either kind."""
+    """Read a saved model of either kind.
+
+    Args:
+        path: the folder that ``save`` wrote.
+    """
     saved = load_model(path)
     return _KINDS[saved.check_kind(path, tuple(_KINDS))].restore(saved, path)

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 class FittedClassifier(FittedModel):
     """An ensemble of members, and what it says of graphs.
 
+    Args:
+        engine: ``"auto"``, ``"fused"`` or ``"reference"``.
+        inference: ``"auto"``, ``"sampled"`` or ``"exact"``.
+        progress: whether to show progress bars; on a terminal, unless given.
+
     Attributes:
         ensemble_: the members and how they are combined.
         hashes_: of the training graphs, by 1-WL.
@@ -47,17 +52,29 @@ class FittedClassifier(FittedModel):
         return [member for member in self.ensemble_.members if isinstance(member, Network)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each class, in the order of ``classes_``: (graphs, classes)."""
+        """Probability of each class, in the order of ``classes_``: (graphs, classes).
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+        """
         graphs = self._read(X)
         return self.ensemble_.predict_proba(graphs)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the probabilities: (graphs, classes); of two classes the lead of the second: (graphs)."""
+        """Logarithms of the probabilities: (graphs, classes); of two classes the lead of the second: (graphs).
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+        """
         logs = np.log(self.predict_proba(X))
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def predict(self, X: Any) -> Array:
-        """The most probable class of each graph."""
+        """The most probable class of each graph.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+        """
         most_probable = self.predict_proba(X).argmax(1)
         classes: Array = self.classes_[most_probable]
         return classes
@@ -68,6 +85,11 @@ class FittedClassifier(FittedModel):
         The promise is that of conformal prediction, for graphs of the same kind as those of training (see `docs/estimator.md`
         for what was measured); ``by_class`` it holds for each class alone. A graph without any class in its set is unlike
         all that the model has seen.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            coverage: the probability with which the right class is in the set, between 0 and 1.
+            by_class: keep the promise for each class alone, not only on average over classes.
         """
         probabilities = self.predict_proba(X)
         if not hasattr(self, "out_of_fold_"):
@@ -76,7 +98,12 @@ class FittedClassifier(FittedModel):
         return [self.classes_[row >= least].tolist() for row in probabilities]
 
     def similar(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
-        """For every graph the ids of the ``k`` training graphs most similar to it, and their distances, the nearest first."""
+        """For every graph the ids of the ``k`` training graphs most similar to it, and their distances, the nearest first.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            k: how many training graphs to name for each graph.
+        """
         k = whole_number("k", k, least=1)
         embeddings = self.transform(X)
         if not hasattr(self, "neighbours_"):
@@ -93,6 +120,9 @@ class FittedClassifier(FittedModel):
 
         ``"look-alike"``: 1-WL cannot tell it from a training graph, so that an answer may be remembered; ``"larger"``: it has far
         more nodes than any training graph.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
         """
         graphs = self._read(X)
         named = {
@@ -102,7 +132,13 @@ class FittedClassifier(FittedModel):
         return [[name for name, holds in named.items() if holds[graph]] for graph in range(len(graphs))]
 
     def explain(self, X: Any, target: Hashable = None, **options: Any) -> "list[Explanation]":
-        """Why the model says what it says of each graph; see `phist.explain.explain`."""
+        """Why the model says what it says of each graph; see `phist.explain.explain`.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+            target: the class to explain; the predicted one unless given.
+            **options: ``votes``, ``edges``, ``nodes`` and ``max_deletions`` of `phist.explain.explain`.
+        """
         from phist.explain import explain
 
         return explain(self, X, target, **options)

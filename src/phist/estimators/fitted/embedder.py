@@ -7,7 +7,13 @@ from phist.estimators.model_folder import SavedModel
 
 
 class FittedEmbedder(FittedModel):
-    """One network, and what it makes of graphs."""
+    """One network, and what it makes of graphs.
+
+    Args:
+        engine: ``"auto"``, ``"fused"`` or ``"reference"``.
+        inference: ``"auto"``, ``"sampled"`` or ``"exact"``.
+        progress: whether to show progress bars; on a terminal, unless given.
+    """
 
     _saved_as, _learnt = "embedder", "member_"
     member_: Network

@@ -7,18 +7,19 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.checks import whole_number
+from phist.checks import finite_number, truth_value, whole_number
 from phist.engine.choice import Engine
 from phist.errors import ConfigError, ModelFileError, check_choice
 from phist.estimators.members.network import Network
 from phist.estimators.model_folder import SavedModel, load_model
 from phist.estimators.reading import Reading
 from phist.estimators.trained import TrainedNetwork
-from phist.graphs.canonical import Ordered, in_canonical_order
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.nn.network import StructuralNetwork
 from phist.training.inference import Inference
+from phist.training.windows import put_in_order
 
 Array = NDArray[Any]
 
@@ -74,25 +75,33 @@ class FittedModel:
         return networks[0]
 
     def _read(self, X: Any) -> GraphSet:
-        return self._read_ordered(X).graphs
+        """Graphs as the model sees them, in an order that does not depend on how their nodes are numbered."""
+        return put_in_order(self._read_as_given(X))
 
-    def _read_ordered(self, X: Any) -> Ordered:
-        """Graphs as the model sees them: as it reads graphs, and in an order that does not depend on how nodes are numbered."""
+    def _read_as_given(self, X: Any) -> GraphSet:
         self._check_fitted()
         for member in self._members():
             member.use(self.engine, self.inference, self.progress)
         graphs: GraphSet = self.reading_.read(X)
-        return in_canonical_order(graphs.with_labels(None))
+        return graphs.with_labels(None)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Graph embeddings, averaged over root samples, of every network side by side: (graphs, embedding)."""
+        """Graph embeddings, averaged over root samples, of every network side by side: (graphs, embedding).
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+        """
         graphs = self._read(X)
         _ = self.network_  # or an error that says why there is none
         return np.concatenate([trained.embeddings(graphs) for trained in self._networks()], axis=1)
 
     def node_embeddings(self, X: Any) -> list[NDArray[np.float32]]:
-        """For every graph the embeddings of its nodes, each node as the root, of every network side by side."""
-        ordered = self._read_ordered(X)
+        """For every graph the embeddings of its nodes, each node as the root, of every network side by side.
+
+        Args:
+            X: graphs: a `GraphSet`, or anything `as_graphset` takes.
+        """
+        ordered = in_canonical_order(self._read_as_given(X))
         _ = self.network_
         tables = [trained.node_embeddings(ordered.graphs) for trained in self._networks()]
         return [np.concatenate(rows, axis=1)[ordered.places(graph)] for graph, rows in enumerate(zip(*tables, strict=True))]
@@ -101,12 +110,21 @@ class FittedModel:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a model saved by `save`; nothing in the folder is executed or unpickled."""
+        """Read a model saved by `save`; nothing in the folder is executed or unpickled.
+
+        Args:
+            path: the folder that `save` wrote.
+        """
         return cls.restore(load_model(path), path)
 
     @classmethod
     def restore(cls, saved: SavedModel, path: str | Path) -> Self:
-        """The fitted model that a folder, read from ``path``, holds."""
+        """The fitted model that a folder, read from ``path``, holds.
+
+        Args:
+            saved: the content of a model folder.
+            path: where it was read, for messages.
+        """
         saved.check_kind(path, (cls._saved_as,))
         settings = saved.settings
         try:
@@ -115,8 +133,7 @@ class FittedModel:
             model.classes_ = as_labels(settings["classes"])
             model.seed_ = whole_number("seed", settings["seed"], least=0)
             model.reading_ = Reading.from_dict(settings["reading"])
-            model.data_ = settings["data"]
-            whole_number("graphs", model.data_["graphs"], least=1)
+            model.data_ = _checked_data(settings["data"])
             model._restore(saved)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, ModelFileError):
@@ -132,3 +149,12 @@ class FittedModel:
     def _restore(self, saved: SavedModel) -> None:
         """Take over what only this kind of model has."""
         raise NotImplementedError
+
+
+def _checked_data(data: Any) -> dict[str, Any]:
+    """What a saved model tells of its training graphs, as far as anything is computed of it."""
+    whole_number("graphs", data["graphs"], least=1)
+    finite_number("nodes", data["nodes"]["mean"], least=0, above=True)
+    for name in ("directed", "weighted"):
+        truth_value(name, data[name])
+    return dict(data)

@@ -3,7 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -49,6 +49,14 @@ class Lesson:
     def seconds_left(self) -> float:
         """Until the deadline; infinite where there is none."""
         return np.inf if self.deadline is None else self.deadline - time.monotonic()
+
+    def sample(self, most: int) -> "Lesson":
+        """All graphs that are left out, and at most so many of the others, drawn at random."""
+        others = np.flatnonzero(self.parts.number >= self.parts.held_out)
+        drawn = np.random.default_rng(self.seed).choice(others, min(most, len(others)), replace=False)
+        chosen = np.sort(np.concatenate([self.parts.asked, drawn]))
+        examples = Examples(self.graphs[chosen], self.examples.targets[chosen], self.examples.weights[chosen])
+        return replace(self, examples=examples, parts=Parts(self.parts.number[chosen], self.parts.held_out), known={})
 
     def blank(self) -> Probabilities:
         """Room for the probabilities of all graphs; rows of graphs that are in no part held out stay undefined."""

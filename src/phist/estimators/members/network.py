@@ -30,6 +30,7 @@ from phist.training.history import Ending, History
 from phist.training.inference import Inference
 from phist.training.loop import Examples, Trainer, fit_network
 from phist.training.presets import Preset
+from phist.training.windows import is_windowed
 
 MOST_NETWORKS = 100  # in one model
 
@@ -105,7 +106,7 @@ class Network(Member):
         found, targets, asked = lesson.blank(), lesson.examples.targets, lesson.parts.asked
         for part, state in enumerate(states):
             test = lesson.parts.test(part)
-            features = Features(self._trained(part, state, lesson), lesson.graphs[test])
+            features = Features(self._trained(part, state, lesson), lesson.graphs, test)
             found[test] = LinearHead().predict_proba(features)
         candidates = {**lesson.known, self.label: temper(found[asked], targets[asked])[0]}
         return _losses(candidates, targets[asked])
@@ -114,7 +115,7 @@ class Network(Member):
         found = {name: lesson.blank() for name in self.predictors}
         for part, trained in enumerate(self.trained):
             features, test = Features(trained, lesson.graphs), lesson.parts.test(part)
-            for name in self.predictors:
+            for name in self.predictors if not is_windowed(lesson.graphs) else ():
                 HEADS[name].look_at(features)  # at all graphs at once, before they are split
             without = self._heads_of(features, lesson.examples, lesson.parts.training(part), lesson.n_classes)
             for name, head in without.items():

@@ -40,16 +40,16 @@ def fill_indptr(
                 return False
         for rest in range(node + 1, n_nodes + 1):
             indptr[first + rest] = end
-        if mutual and not _is_mutual(first, begin, end, source, target, weights, indptr, np.zeros(n_nodes, np.int64)):
+        if mutual and not _is_mutual(first, (begin, end), source, target, weights, indptr, np.zeros(n_nodes, np.int64)):
             return False
     return True
 
 
 @compiled
 def _is_mutual(
-    first: int, begin: int, end: int, source: Array, target: Array, weights: NDArray[np.float64], indptr: IntArray, taken: IntArray
+    first: int, arcs: tuple[int, int], source: Array, target: Array, weights: NDArray[np.float64], indptr: IntArray, taken: IntArray
 ) -> bool:
-    for arc in range(begin, end):
+    for arc in range(arcs[0], arcs[1]):
         node = target[arc]
         reverse = indptr[first + node] + taken[node]
         if reverse >= indptr[first + node + 1] or target[reverse] != source[arc]:

@@ -14,7 +14,8 @@ from phist.errors import GraphInputError, brief
 from phist.extras import require
 from phist.files import atomic_path
 from phist.graphs.arrays import Array, IntArray, starts_of
-from phist.graphs.formats.parquet import GRAPH_COLUMNS
+from phist.graphs.formats.parquet import GRAPH_COLUMNS, check_names, column_values, text_columns
+from phist.graphs.formats.parquet_footer import read_footer
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.graphs.limits import ARC, NODE, check_growth, most_bytes
@@ -35,17 +36,19 @@ class Lists:
 
 def read_graph_rows(path: Path, reading: Reading) -> GraphSet:
     """Read a whole Parquet file of graphs; ids are those of the column ``id``, else the numbers of the rows."""
-    pa, parquet = (require(name, "tables", "reading Parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    parquet = require("pyarrow.parquet", "tables", "reading Parquet")
     try:
-        with parquet.ParquetFile(path, memory_map=True) as file:
-            names = file.schema_arrow.names
-            unpacked = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
+        with parquet.ParquetFile(path, memory_map=True, read_dictionary=text_columns(path)) as file:
+            check_names(path, file.schema_arrow.names, (*NEEDED, *OPTIONAL))
+            columns = [name for name in (*NEEDED, *OPTIONAL) if name in file.schema_arrow.names]
+            unpacked = sum(group.unpacked_bytes(set(columns)) for group in read_footer(path))
             check_growth(unpacked, most_bytes(path.stat().st_size, reading.max_bytes), f"{path} unpacks to {unpacked:,} bytes")
-            table = file.read(columns=[name for name in (*NEEDED, *OPTIONAL) if name in names])
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        if isinstance(error, GraphInputError):
-            raise
-        raise GraphInputError(f"{path} cannot be read as Parquet ({brief(error)}); write it again") from error
+            table = file.read(columns=columns)
+    except (GraphInputError, ImportError):
+        raise
+    except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee
+        why = brief(str(error) or type(error).__name__)
+        raise GraphInputError(f"{path} cannot be read as Parquet ({why}); write it again") from error
     if not table.num_rows:
         raise GraphInputError(f"{path} has no rows; it should hold graphs, one a row: {EXAMPLE}")
     try:
@@ -115,7 +118,7 @@ def _values(table: Any, name: str) -> list[Any] | None:
     if name not in table.schema.names:
         return None
     check_plain(table, name)
-    return list(table.column(name).to_pylist())
+    return column_values(table.column(name))
 
 
 def _arrays(table: Any, reading: Reading) -> tuple[IntArray, IntArray, Array, Array, NDArray[np.float64] | None]:

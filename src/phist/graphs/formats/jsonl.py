@@ -39,10 +39,11 @@ def parse_line(line: bytes, place: str) -> LooseGraph:
         raise GraphInputError(f"{place} is not JSON ({brief(error)}); {_EXAMPLE}") from error
     if not isinstance(content, dict) or not isinstance(content.get("edges"), list):
         raise GraphInputError(f"{place} is not an object with a list of edges; {_EXAMPLE}")
-    return _graph(content, place)
+    return parse_graph(content, place)
 
 
-def _graph(content: dict[str, Any], place: str) -> LooseGraph:
+def parse_graph(content: dict[str, Any], place: str) -> LooseGraph:
+    """The graph that an object with a list of ``edges`` describes."""
     edges = content["edges"]
     for edge in edges:
         if not isinstance(edge, list) or len(edge) not in (2, 3) or not all(_is_name(end) for end in edge[:2]):

@@ -7,6 +7,7 @@ import numpy as np
 
 from phist.errors import GraphInputError, brief
 from phist.extras import require
+from phist.graphs.formats.parquet_footer import read_footer
 from phist.graphs.limits import CELL, check_growth, most_bytes
 from phist.graphs.packing import Reading
 
@@ -25,7 +26,7 @@ def read_parquet(path: Path, wanted: tuple[str, ...], reading: Reading) -> tuple
     """Those of the ``wanted`` columns that are there, and the names of all, in lower case."""
     parquet = require("pyarrow.parquet", "tables", "reading Parquet")
     try:
-        with parquet.ParquetFile(path, read_dictionary=_text_columns(parquet, path)) as file:
+        with parquet.ParquetFile(path, read_dictionary=text_columns(path)) as file:
             schema = file.schema_arrow
             names = [name.strip().lower() for name in schema.names]
             check_names(path, names, wanted)
@@ -34,7 +35,7 @@ def read_parquet(path: Path, wanted: tuple[str, ...], reading: Reading) -> tuple
                 _check_kind(path, name, schema.field(own).type)
             _check_size(path, file.metadata, set(found.values()), reading)
             table = file.read(columns=list(found.values()))
-        return {name: _values(table.column(own)) for name, own in found.items()}, names
+        return {name: column_values(table.column(own)) for name, own in found.items()}, names
     except (GraphInputError, ImportError):
         raise
     except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee, MemoryError included
@@ -51,9 +52,9 @@ def has_graph_rows(path: Path) -> bool:
         return False
 
 
-def _text_columns(parquet: Any, path: Path) -> list[str]:
+def text_columns(path: Path) -> list[str]:
     """Columns of text, which are kept as numbers into a dictionary: a name of a megabyte may stand in every row."""
-    schema = parquet.read_schema(path)
+    schema = require("pyarrow.parquet", "tables", "reading Parquet").read_schema(path)
     return [name for name, kind in zip(schema.names, schema.types, strict=True) if str(kind) in ("string", "large_string")]
 
 
@@ -61,9 +62,7 @@ def _check_size(path: Path, metadata: Any, columns: set[str], reading: Reading) 
     most = most_bytes(path.stat().st_size, reading.max_bytes)
     rows = metadata.num_rows
     check_growth(CELL * rows * max(1, len(columns)), most, f"{path} has {rows:,} rows")
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    chunks = (group.column(place) for group in groups for place in range(group.num_columns))
-    unpacked = sum(abs(chunk.total_uncompressed_size) for chunk in chunks if chunk.path_in_schema in columns)
+    unpacked = sum(group.unpacked_bytes(columns) for group in read_footer(path))
     check_growth(unpacked, most, f"{path} unpacks to {unpacked:,} bytes")
 
 
@@ -75,7 +74,7 @@ def _check_kind(path: Path, name: str, kind: Any) -> None:
         raise GraphInputError(f"{path}: the column {name} holds {brief(kind, 60)}; cast it to numbers or text")
 
 
-def _values(column: Any) -> list[Any]:
+def column_values(column: Any) -> list[Any]:
     """A column as Python values; equal texts are one object, so that a long one is held once."""
     column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     if not hasattr(column, "dictionary"):

@@ -1,0 +1,123 @@
+"""Tables of benchmarks/results/scale.json as Markdown: rates, costs in core hours, memory, and a model of many processes.
+
+python benchmarks/scale_tables.py > benchmarks/results/scale.md
+"""
+
+import json
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results" / "scale.json"
+COUNTS = (10**6, 10**7, 10**9)
+PROCESSES = (8, 64, 512)
+BATCHES = (256, 4096, 32768)
+LATENCY, BANDWIDTH = 50e-6, 1.25e9  # seconds a message and bytes a second of a network: assumed, not measured
+
+
+def table(head, rows):
+    """A table; all columns but the first to the right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def rates(found):
+    """Rates of embedding, and what they mean for many graphs."""
+    rows, costs = [], []
+    for name, own in found.items():
+        memory, stream, two = (own[kind] for kind in ("in memory", "stream", "two processes"))
+        rate = own["graphs"] / stream["core_seconds"]
+        ratios = memory["core_seconds"] / stream["core_seconds"], stream["core_seconds"] / two["core_seconds"]
+        clock = stream["seconds"] / two["seconds"]
+        rows.append(
+            [
+                name,
+                f"{own['graphs'] / memory['core_seconds']:,.0f}",
+                f"{rate:,.0f}",
+                f"{ratios[0]:.2f}",
+                f"{2 * ratios[1]:.2f}",
+                f"{clock:.2f}",
+            ]
+        )
+        costs.append([name, *[f"{count / rate / 3600:,.1f}" for count in COUNTS]])
+    head = ["", "in memory", "stream", "stream / in memory", "two processes, by core time", "by the clock"]
+    yield "Graphs embedded in a second of a core, and what a stream and a second process bring:\n\n" + table(head, rows)
+    yield "Core hours to embed so many graphs:\n\n" + table(["", *[f"{count:,}" for count in COUNTS]], costs)
+
+
+def streams(found):
+    """Memory of streams."""
+    rows = [
+        [f"{own['graphs']:,}", f"{own['peak_mb']:,.0f}", f"{own['graphs'] / own['core_seconds']:,.0f}"] for own in found.values()
+    ]
+    yield "Memory of a stream of generated graphs of 25 nodes, small network:\n\n" + table(
+        ["graphs", "peak MB", "graphs a core second"], rows
+    )
+
+
+def fit(found):
+    """Memory of fits."""
+    rows = [
+        [f"{own['graphs']:,}", f"{own['set_mb']:,.0f}", f"{own['peak_mb']:,.0f}", f"{own['core_seconds']:,.0f}"]
+        for own in found.values()
+    ]
+    head = ["graphs", "set on disk, MB", "peak resident MB, mapped pages included", "core seconds"]
+    yield "A fit under a limit of 4 GB (`RLIMIT_DATA`), one epoch, small network:\n\n" + table(head, rows)
+
+
+def steps(found):
+    """Steps on several processes, measured and on paper."""
+    rows = []
+    for own in found.values():
+        alone = found[f"{own['batch']}/1"]["core_ms_a_step"]
+        efficiency = alone / own["core_ms_a_step"]
+        rows.append([own["batch"], own["processes"], f"{own['core_ms_a_step']:.1f}", f"{efficiency:.2f}", f"{own['sum_ms']:.2f}"])
+    head = ["graphs a step", "processes", "core ms a step, all processes", "efficiency", "one sum, ms"]
+    yield "Training steps on MOLHIV, the default network:\n\n" + table(head, rows)
+    yield model(found)
+
+
+def model(found):
+    """Efficiency on paper: a step's work divided, plus what every process does beside it, plus the sum of gradients."""
+    batch = max(own["batch"] for own in found.values() if own["processes"] == 2)
+    alone, two = (found[f"{batch}/{count}"] for count in (1, 2))
+    a_graph = alone["core_ms_a_step"] / batch / 1e3
+    beside = max(0.0, (two["core_ms_a_step"] - alone["core_ms_a_step"]) / 2e3)
+    size = 8 * alone["parameters"]
+    rows = []
+    for graphs in BATCHES:
+        work, cells = graphs * a_graph, []
+        for count in PROCESSES:
+            reduction = 2 * (count - 1) * (LATENCY + size / count / BANDWIDTH)
+            seconds = work / count + beside + reduction
+            cells.append(f"{work / count / seconds:.2f}" if graphs >= count else "-")
+        rows.append([f"{graphs:,}", *cells])
+    text = (
+        f"Efficiency on paper: {1e6 * a_graph:.0f} µs of work a graph and {1e3 * beside:.1f} ms a step beside it, as measured "
+        f"with {batch} graphs a step; {size / 1e3:.0f} kB added up in two rounds of P - 1 messages at an assumed {1e6 * LATENCY:.0f} µs and "
+        f"{BANDWIDTH / 1e9:.2f} GB/s:\n\n"
+    )
+    return text + table(["graphs a step", *[f"{count} processes" for count in PROCESSES]], rows)
+
+
+def order(found):
+    """What shuffling by blocks costs."""
+    rows = [[name.replace("/", ", "), f"{100 * own['mean']:.1f}", own["seeds"]] for name, own in found.items()]
+    yield "Accuracy on a fifth left out, windows of a tenth of the graphs, 15 epochs:\n\n" + table(
+        ["", "percent, mean", "seeds"], rows
+    )
+
+
+def main():
+    """Print all tables that there are results for."""
+    found = json.loads(RESULTS.read_text())
+    print(
+        "# Scale\n\nWritten by `benchmarks/scale_tables.py` from `scale.json`. Two cores that many other programs used at the same time:"
+    )
+    print("core time is trustworthy to some tens of percent, the clock hardly.")
+    for kind in (rates, streams, fit, steps, order):
+        if kind.__name__ in found:
+            for text in kind(found[kind.__name__]):
+                print(f"\n{text}")
+
+
+if __name__ == "__main__":
+    main()

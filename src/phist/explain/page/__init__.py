@@ -1,0 +1,1 @@
+"""The page: explanations of many graphs in one HTML file."""

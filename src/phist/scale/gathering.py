@@ -1,0 +1,88 @@
+"""Gathering: the graphs of a stream as one set on disk, mapped, so that a fit can come back to them epoch after epoch."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from phist.errors import GraphInputError, ModelFileError, OutputError
+from phist.graphs.graphset import GraphSet
+from phist.graphs.labels import as_labels
+from phist.graphs.packing import Reading
+from phist.graphs.storage import read_header, write_graphset
+from phist.scale.progress import BulkProgress
+from phist.scale.reading import Damage, Limits, Piece, read_pieces
+from phist.scale.rows import Parsed
+from phist.scale.sources import Source, find_sources
+
+_LIMITS = Limits(part_rows=1 << 31)
+_KNOWN = {"data", "sources", "reading"}  # what a gathered set says of itself
+
+
+def gather_graphs(data: str, place: Path, reading: Reading, progress: bool | None = None) -> GraphSet:
+    """The graphs of a folder or pattern, written to ``place`` and mapped; a set that is there from the same files is opened.
+
+    What is in memory meanwhile are the graphs of a batch, and the ids and labels of all. The first row that cannot be read is an
+    error that names its file and row.
+    """
+    origin, sources = find_sources(data)
+    stamps = {source.name: list(source.stamp()) for source in sources}
+    known: dict[str, Any] = {"data": origin, "sources": stamps, "reading": asdict(reading)}
+    found = _known(place) == json.loads(json.dumps(known))
+    if not found:
+        if place.exists() and not is_gathered(place):
+            raise OutputError(f"{place} exists and was not gathered for a fit; give another --checkpoint, or move what is there")
+        with BulkProgress("reading", [source.stamp()[0] for source in sources], progress) as bar:
+            write_graphset(place, _parts(sources, reading, bar), known)
+    return GraphSet.open(place, check=found)  # what was written just now need not be looked at
+
+
+def is_gathered(place: Path) -> bool:
+    """Whether the set at ``place`` was gathered from others, and is nobody's only copy."""
+    return (_known(place) or {}).keys() == _KNOWN
+
+
+def _known(place: Path) -> dict[str, Any] | None:
+    """What the set at ``place`` was gathered from, if there is one."""
+    try:
+        found = read_header(place).get("extra")
+    except ModelFileError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _parts(sources: list[Source], reading: Reading, bar: BulkProgress) -> Iterator[GraphSet]:
+    seen = 0
+    for source in sources:
+        for piece in read_pieces(source, reading, _LIMITS, lambda part: True):
+            graphs = _graphs_of(source, piece, reading)
+            bar.show(piece.done, len(graphs))
+            if len(graphs):
+                yield graphs if len(sources) == 1 else replace(graphs, ids=_through(source, graphs))
+            seen += len(graphs)
+        bar.next_source()
+    if not seen:
+        raise GraphInputError("the files hold no graphs; give some that do")
+
+
+def _graphs_of(source: Source, piece: Piece, reading: Reading) -> GraphSet:
+    if isinstance(piece.rows, Damage):
+        raise GraphInputError(f"{source.path}: {piece.rows.reason}")
+    try:
+        parsed: Parsed = piece.rows.parse(reading)
+    except GraphInputError as error:
+        raise GraphInputError(f"{source.path}, among rows {piece.begin} to {piece.begin + len(piece.rows) - 1}: {error}") from error
+    labels = None if parsed.labels is None else parsed.labels.to_pylist()
+    if labels is not None and None in labels:
+        row = piece.begin + int(parsed.positions[labels.index(None)])
+        raise GraphInputError(
+            f"{source.path}, row {row} has no label; a fit needs one for every graph: fill it in or remove the row"
+        )
+    ids = as_labels(parsed.ids.to_pylist(), "id") if len(parsed.graphs) else parsed.graphs.ids
+    return replace(parsed.graphs, ids=ids, labels=None if labels is None or not labels else as_labels(labels))
+
+
+def _through(source: Source, graphs: GraphSet) -> Any:
+    """Ids that are told apart across files: each begins with the name of its own."""
+    return as_labels([f"{source.name}:{identity}" for identity in graphs.ids.tolist()], "id")

@@ -1,0 +1,64 @@
+"""What processes tell each other; with one process, nothing is sent."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from phist.errors import GroupError
+from phist.training import group as groups
+from phist.training.group import Group, current_group, process_group
+
+SCRIPT = """
+import sys
+import numpy as np
+import torch
+from phist.training.group import FEW, current_group, process_group
+
+with process_group() as group:
+    assert current_group() == group
+    values = np.random.default_rng(group.rank).normal(size=11)
+    whole = group.sum(values)
+    expected = np.zeros(11)
+    for rank in range(group.size):
+        expected = expected + np.random.default_rng(rank).normal(size=11) if rank else np.random.default_rng(0).normal(size=11)
+    assert whole.tobytes() == expected.tobytes() == group._scatter_sum(values).tobytes() == group._gather_sum(values).tobytes()
+    assert group.agree(group.rank + 7) == 7
+    print("rank", group.rank)
+"""
+
+
+def test_alone_a_sum_is_what_was_given():
+    values = np.arange(3.0)
+    assert Group().sum(values) is values
+    assert Group().agree(5) == 5
+    assert Group().is_first
+
+
+def test_without_torchrun_nothing_is_joined(monkeypatch):
+    monkeypatch.delenv("TORCHELASTIC_RUN_ID", raising=False)
+    monkeypatch.setenv("WORLD_SIZE", "4")  # as schedulers set it for programs of other kinds
+    with process_group() as group:
+        assert group == current_group() == Group(0, 1)
+
+
+@pytest.mark.parametrize("size", [3])
+def test_sums_are_those_in_the_order_of_ranks_however_they_are_sent(tmp_path, size):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(size), str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(line for line in done.stdout.splitlines() if line.startswith("rank")) == [f"rank {own}" for own in range(size)]
+
+
+def test_a_process_that_is_gone_is_told_of_with_what_to_do(monkeypatch):
+    def fail(*arguments, **settings):
+        raise RuntimeError("Connection closed by peer")
+
+    monkeypatch.setattr(torch.distributed, "all_gather", fail)
+    with pytest.raises(GroupError, match=r"Connection closed by peer.*--max-restarts"):
+        Group(0, 2).sum(np.ones(2))
+    assert groups.current_group().size == 1
