@@ -140,7 +140,7 @@ def streams(options):
         (place / "lake").mkdir()
         fit_model(place / "model", molecules(500, 0), network=SMALL)
         written = 0
-        for count in [10**5 * 10**power for power in range(3) if 10**5 * 10**power <= (options.graphs or 10**6)]:
+        for count in [count for count in (10**5, 10**6, 3 * 10**6, 10**7) if count <= (options.graphs or 10**7)]:
             while written < count:
                 write_graph_rows(place / "lake" / f"{written // PART:05d}.parquet", molecules(PART, written))
                 written += PART
