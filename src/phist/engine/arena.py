@@ -17,6 +17,7 @@ from phist.jit.checks import CHECKS_BOUNDS
 PHASES = ("balls", "recursion", "linear maps", "histograms")
 BALLS, RECURSION, LINEAR, HISTOGRAMS = range(len(PHASES))
 FLOATS, INTEGERS, DOUBLES = range(3)
+CACHE_LINE = 64  # bytes
 
 
 class Arena(NamedTuple):
@@ -35,9 +36,17 @@ def make_arena(sizes: list[int], clock: Any) -> Arena:
     """Space for so many floats, integers, doubles and positions; pages that are never touched cost nothing."""
     floats, integers, doubles, positions = sizes
     return Arena(
-        np.empty(floats, np.float32), np.empty(integers, np.int32), np.empty(doubles, np.float64),
+        _aligned(floats, np.float32), _aligned(integers, np.int32), _aligned(doubles, np.float64),
         np.full(positions, -1, np.int32), np.zeros(3, np.int64), np.zeros(3, np.int64), clock,
     )  # fmt: skip
+
+
+def _aligned(count: int, dtype: type) -> Any:
+    """Memory that begins with a cache line, as all vectors in it do then: a vector across two lines takes two reads."""
+    size = np.dtype(dtype).itemsize
+    memory = np.empty(count + CACHE_LINE // size, dtype)
+    begin = -memory.ctypes.data % CACHE_LINE // size
+    return memory[begin : begin + count]
 
 
 def counting_arena() -> Arena:
