@@ -156,7 +156,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         preset = resolve(make_preset(self.preset), self.network, self.training)
         if self.time_budget is not None:
             finite_number("time_budget", self.time_budget, least=0, above=True)
-        if not (self.class_weight is None or isinstance(self.class_weight, Mapping) or self.class_weight == "balanced"):
+        if not (isinstance(self.class_weight, Mapping | None) or str(self.class_weight) == "balanced"):
             raise ConfigError(
                 f"class_weight={shown(self.class_weight)} was given; 'balanced', a weight for each label, or None is needed"
             )

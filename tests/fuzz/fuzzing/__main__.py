@@ -18,10 +18,9 @@ def main():
     chosen = inputs(options.count, options.seed, formats) if formats else []
     if not options.format or "crafted" in options.format:
         chosen += [("crafted", name) for name in CRAFTED]
-    account = try_inputs(chosen)
+    account = try_inputs(chosen, tell=lambda account: print(account.report(), "", sep="\n", flush=True))
     for format, seed, what in account.faults[: options.shown]:
         print(f"{format} {seed}: {what}")
-    print(account.report())
     return 1 if account.faults else 0
 
 
