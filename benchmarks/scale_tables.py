@@ -92,8 +92,8 @@ def model(found):
         rows.append([f"{graphs:,}", *cells])
     text = (
         f"Efficiency on paper: {1e6 * a_graph:.0f} µs of work a graph and {1e3 * beside:.1f} ms a step beside it, as measured "
-        f"with {batch} graphs a step; {size / 1e3:.0f} kB added up in two rounds of P - 1 messages at an assumed {1e6 * LATENCY:.0f} µs and "
-        f"{BANDWIDTH / 1e9:.2f} GB/s:\n\n"
+        f"with {batch} graphs a step; {size / 1e3:.0f} kB added up in two rounds of P - 1 messages "
+        f"at an assumed {1e6 * LATENCY:.0f} µs and {BANDWIDTH / 1e9:.2f} GB/s:\n\n"
     )
     return text + table(["graphs a step", *[f"{count} processes" for count in PROCESSES]], rows)
 
@@ -109,9 +109,7 @@ def order(found):
 def main():
     """Print all tables that there are results for."""
     found = json.loads(RESULTS.read_text())
-    print(
-        "# Scale\n\nWritten by `benchmarks/scale_tables.py` from `scale.json`. Two cores that many other programs used at the same time:"
-    )
+    print("# Scale\n\nWritten by `benchmarks/scale_tables.py` from `scale.json`. Two cores, used by many other programs:")
     print("core time is trustworthy to some tens of percent, the clock hardly.")
     for kind in (rates, streams, fit, steps, order):
         if kind.__name__ in found:

@@ -23,6 +23,12 @@ def own_cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("PHIST_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
+@pytest.fixture(autouse=True)
+def usual_terminal(monkeypatch):
+    """Eighty columns, however wide the terminal is that runs the tests."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def save_jsonl():
     return write_jsonl

@@ -27,8 +27,8 @@ def test_versions_are_those_installed(run):
 
 def test_every_extra_is_listed_with_its_packages(run):
     extras = told(run)["extras"]
-    assert extras.keys() == {"demo", "gnn", "ray", "report", "scale", "tables"}
-    assert extras["report"].keys() == {"matplotlib", "pandas", "scikit-posthocs"}
+    assert extras.keys() == {"demo", "gnn", "ray", "report", "scale", "serve", "spark", "tables"}
+    assert extras["report"].keys() == {"igraph", "matplotlib", "pandas", "scikit-posthocs"}
 
 
 def test_a_missing_package_comes_with_the_command_that_brings_it(run, monkeypatch):
