@@ -85,8 +85,8 @@ def test_undirected_graphs_keep_one_operator_for_both_passes():
 
 
 def test_roots_are_side_by_side_in_large_graphs_that_balls_do_not_cut():
-    large = make_graphs([LARGE + 1], [(node, (7 * node + 1) % (LARGE + 1)) for node in range(LARGE + 1)])
-    assert make_plan(large, 0.8, reach=40, balls=True).beside.tolist() == [BESIDE]
+    large = ring(LARGE)
+    assert make_plan(large, 0.8, reach=LARGE, balls=True).beside.tolist() == [BESIDE]
     assert make_plan(large, 0.8, reach=1, balls=True).beside.tolist() == [1]  # by balls
-    assert make_plan(large, 0.8, reach=40, balls=False).beside.tolist() == [1]  # whitened root by root
-    assert make_plan(ring(30), 0.8, reach=40, balls=True).beside.tolist() == [1]
+    assert make_plan(large, 0.8, reach=LARGE, balls=False).beside.tolist() == [1]  # whitened root by root
+    assert make_plan(ring(LARGE - 1), 0.8, reach=LARGE, balls=True).beside.tolist() == [1]
