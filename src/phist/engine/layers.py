@@ -12,7 +12,15 @@ from phist.engine.arena import LINEAR, RECURSION, begin_phase, charge, take_floa
 from phist.engine.balls import Chunk, ball_operator, first_pair, reached_from
 from phist.engine.dense import accumulate, multiply
 from phist.engine.jit import inner
-from phist.engine.recursion import ball_sum, ball_terms, chebyshev_sum, chebyshev_terms
+from phist.engine.recursion import (
+    BESIDE,
+    ball_sum,
+    ball_terms,
+    chebyshev_sum,
+    chebyshev_sum_beside,
+    chebyshev_terms,
+    chebyshev_terms_beside,
+)
 from phist.engine.shape import Weights
 from phist.engine.simd import LANES, broadcast, elu, load, load_flat, single, splat, store, store_flat, where_positive
 from phist.engine.views import matrix, part, rows_of
@@ -67,7 +75,14 @@ def _spread(chunk: Chunk, layer: Layer, x: Any, backward: np.int64, arena: Any) 
     """The terms of a layer from the first of them, or backward, on every block of a chunk."""
     since, order, n_rows = begin_phase(arena), layer.order, chunk.n_rows
     n_whole = 1 if chunk.n_background else chunk.n_pairs // n_rows
-    for block in range(n_whole):
+    n_beside = n_whole // BESIDE * BESIDE if chunk.beside == BESIDE else 0
+    for block in range(0, n_beside, BESIDE):
+        own = matrix(x, block * n_rows * x.width, n_rows, BESIDE * x.width)
+        if backward:
+            chebyshev_sum_beside(own, order, chunk.transposed)
+        else:
+            chebyshev_terms_beside(own, order, chunk.operator)
+    for block in range(n_beside, n_whole):
         if backward:
             chebyshev_sum(rows_of(x, block * n_rows, n_rows), order, chunk.transposed)
         else:
