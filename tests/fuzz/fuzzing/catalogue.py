@@ -1,5 +1,6 @@
 """Everything that can be tried: random inputs by format, and crafted ones by name."""
 
+from fuzzing import crafted_uses as crafted_uses  # which adds its cases
 from fuzzing.crafted import CRAFTED as CRAFTED
 from fuzzing.graph_files import GRAPH_FORMATS
 from fuzzing.memory import fuzz_memory
