@@ -186,7 +186,8 @@ def _message(names: Sequence[str], curves: dict[str, list[Found]]) -> str:
     """What the exponents of training mean: how much longer ten times as many take."""
     grown = {name.partition(", ")[2]: 10 ** exponent(curves[name], "step") for name in names if len(curves[name]) > 1}
     times = " or ".join(f"{factor:.0f} ({family})" if family else f"{factor:.0f}" for family, factor in grown.items())
-    return f"10 times as many take {times} times as long"
+    space = "\n" if len(grown) > 1 else " "  # several families are too long for one line
+    return f"10 times as many take {times}{space}times as long"
 
 
 def _short(size: int) -> str:

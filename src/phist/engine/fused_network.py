@@ -11,7 +11,7 @@ from torch import Tensor
 
 from phist.engine.arena import PHASES, Arena, counting_arena, make_arena, most_held
 from phist.engine.budget import KEPT, needs
-from phist.engine.optimizer import AdamWArrays, AdamWState, no_adamw
+from phist.engine.optimizer import AdamWArrays, AdamWState, no_adamw, no_motion
 from phist.engine.parameters import Parameters
 from phist.engine.plan import Plan, make_plan
 from phist.engine.shape import Network, columns_of, shape_of
@@ -97,6 +97,18 @@ class FusedNetwork:
                 state.advance(len(part.rates))
             total, hits, skip = total + losses, hits + own, (False, False)
         return total, hits
+
+    @torch.no_grad()
+    def gradients(self, plan: Plan, step: Steps) -> tuple[float, int, list[Tensor]]:
+        """The loss of a single step, its hits and the gradients of all parameters, which stay as they are; statistics move.
+
+        Both passes go together, as in `train`: graphs are still in the cache when their backward pass begins.
+        """
+        call = _Pass(self, plan, step.graphs, step.draws, step.ptr)
+        skip = call.initialise_statistics()
+        with self._all_or_nothing():
+            losses, hits = call.train(step, no_motion(self.parameters, call.n_threads), skip)
+        return losses / len(step.graphs), hits, self.parameters.collect(call.work.gradients)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
