@@ -100,12 +100,13 @@ def rates(options):
     results = {}
     for name in options.datasets:
         graphs = load_dataset(name)
-        chosen = graphs[np.sort(np.random.default_rng(0).permutation(len(graphs))[: options.graphs or len(graphs)])]
+        some = np.random.default_rng(0).permutation(len(graphs))  # files may be sorted by class
+        chosen = graphs[np.sort(some[: options.graphs or len(graphs)])]
         with TemporaryDirectory() as folder:
             place = Path(folder)
             (place / "lake").mkdir()
             write_graph_rows(place / "lake" / "graphs.parquet", chosen)
-            fit_model(place / "model", graphs[:200])
+            fit_model(place / "model", graphs[some[:200]])
             words = place / "model", place / "lake"
             repeats = [
                 (child("at_once", *words), child("streamed", *words, place / f"out{number}"), _two(*words, place / f"two{number}"))
@@ -139,7 +140,7 @@ def streams(options):
         (place / "lake").mkdir()
         fit_model(place / "model", molecules(500, 0), network=SMALL)
         written = 0
-        for count in [10**5 * 10**power for power in range(3) if 10**5 * 10**power <= (options.graphs or 10**6)]:
+        for count in [count for count in (10**5, 10**6, 3 * 10**6, 10**7) if count <= (options.graphs or 10**7)]:
             while written < count:
                 write_graph_rows(place / "lake" / f"{written // PART:05d}.parquet", molecules(PART, written))
                 written += PART

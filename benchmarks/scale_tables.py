@@ -11,6 +11,10 @@ COUNTS = (10**6, 10**7, 10**9)
 PROCESSES = (8, 64, 512)
 BATCHES = (256, 4096, 32768)
 LATENCY, BANDWIDTH = 50e-6, 1.25e9  # seconds a message and bytes a second of a network: assumed, not measured
+CIRCUMSTANCES = (
+    "Measured on two cores that other programs used at the same time: core time is trustworthy to some tens of percent, "
+    "the clock hardly."
+)
 
 
 def table(head, rows):
