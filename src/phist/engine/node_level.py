@@ -23,12 +23,12 @@ from phist.engine.bins import (
     scale_histogram,
     squash_rows,
 )
-from phist.engine.dense import accumulate, add_times, fill, multiply
+from phist.engine.dense import accumulate, add_times, fill
 from phist.engine.jit import ONE, ZERO, inner
-from phist.engine.layers import convolve, convolve_backward, take_signal
+from phist.engine.layers import convolve, convolve_backward, multiply_and_add, take_signal
 from phist.engine.recursion import chebyshev_terms, impulse_terms, scatter_impulses
 from phist.engine.shape import Weights
-from phist.engine.simd import LANES, load, load_flat, single, store
+from phist.engine.simd import LANES, load_flat, single, store
 from phist.engine.views import matrix, part, rows_of, value_of
 
 ROWS_AT_ONCE = 1024  # rows of the background whose histograms are held at a time
@@ -99,16 +99,13 @@ def respond(shape: Any, weights: Weights, chunk: Chunk, roots: Any, responses: R
     _fill_impulses(shape, chunk, roots, u, arena)
     signal = take_signal(shape, 0 if len(shape.orders) == 1 else n_pairs, arena)
     z = matrix(responses.y if len(shape.orders) == 1 else signal, 0, n_pairs, width)
-    since = begin_phase(arena)
-    multiply(u, matrix(weights.values, weights.matrices[0], order, width), rows_of(z, n_background, n_pairs - n_background))
+    since, bias = begin_phase(arena), part(weights.values, weights.biases[0], width)
+    first = matrix(weights.values, weights.matrices[0], order, width)
+    multiply_and_add(u, first, bias, ZERO, rows_of(z, n_background, n_pairs - n_background))
     charge(arena, LINEAR, since)
-    biases = part(weights.values, weights.biases[0], width)
-    for block in range(0, width, LANES):
-        bias = load_flat(biases, block)
-        for row in range(n_background):
-            store(z, row, block, bias)
-        for pair in range(n_background, n_pairs):
-            store(z, pair, block, load(z, pair, block) + bias)
+    for row in range(n_background):
+        for block in range(0, width, LANES):
+            store(z, row, block, load_flat(bias, block))
     convolve(shape, weights, chunk, signal, responses.x, responses.y, arena)
     lower_tops(arena, tops)
 

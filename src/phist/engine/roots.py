@@ -38,6 +38,8 @@ from phist.engine.views import matrix, part, rows_of, value_of
 from phist.engine.whitening import add_moments, append_moments, append_moments_backward, finish_moments, whiten_backward
 from phist.engine.work import ENTRIES, KEPT, LAST, N_PAIRS
 
+PAIRS_AT_ONCE = 4096  # in statistics
+
 
 class DistinctRoots(NamedTuple):
     """The distinct roots of a graph; there may be fewer than draws."""
@@ -177,12 +179,14 @@ def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any, 
 
 @inner
 def _add_moments(shape: Any, chunk: Chunk, y: Any, begin: int, moments: Any, own: Any) -> None:
-    """Statistics of the responses, over all pairs or root by root."""
+    """Statistics of the responses, over all pairs or root by root; of many, some at a time, which stay in the cache."""
     n, size = chunk.n_pairs if shape.joint else chunk.n_rows, 1 + 2 * shape.widths[-1]
     for number in range(n_sets(shape, chunk.n_roots)):
         to = part(moments, 0 if shape.joint else (begin + number) * size, size)
-        multiplicity, draw_counts = part(chunk.multiplicity, number * n, n), part(chunk.draw_counts, number * n, n)
-        add_moments(rows_of(y, number * n, n), multiplicity, draw_counts, to, own)
+        for first in range(number * n, (number + 1) * n, PAIRS_AT_ONCE):
+            count = min(PAIRS_AT_ONCE, (number + 1) * n - first)
+            multiplicity, draw_counts = part(chunk.multiplicity, first, count), part(chunk.draw_counts, first, count)
+            add_moments(rows_of(y, first, count), multiplicity, draw_counts, to, own)
 
 
 @inner
