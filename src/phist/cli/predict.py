@@ -41,6 +41,7 @@ from phist.cli.output import write_text
 from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
+from phist.errors import shown
 from phist.progress import waiting
 
 if TYPE_CHECKING:
@@ -162,6 +163,11 @@ def _accuracy(graphs: "GraphSet", classifier: "FittedClassifier", predicted: lis
             f"no accuracy: the data's labels ({true[0]!r}, ...) are none of the model's ({', '.join(map(repr, known))})"
         )
         return None
+    if unknown := [label for label in true if label not in known]:
+        console(to_program=True).print(
+            f"note: {len(unknown)} of {len(true)} graphs have labels that the model does not know ({shown(unknown[0])}, ...); "
+            "they count as missed"
+        )
     return Accuracy(sum(a == b for a, b in zip(true, predicted, strict=True)), len(true))
 
 

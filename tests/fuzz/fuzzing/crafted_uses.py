@@ -22,6 +22,7 @@ SETTINGS = {
     "an order without end": {"network": {"orders": (float("inf"),)}},
     "a network that is a list": {"network": []},
     "a preset that is a number": {"preset": 5},
+    "a preset of 5,000 characters": {"preset": "x" * 5000},
     "a seed below zero": {"random_state": -1},
     "a seed that is text": {"random_state": "abc"},
     "a thousand million draws": {"training": {"validation_realizations": 10**9}},
