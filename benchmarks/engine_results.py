@@ -143,7 +143,8 @@ def print_tables(found: Found) -> None:
 
 def write_markdown(found: Found, machine: dict[str, Any], path: Path) -> None:
     """All tables for the documentation; the machine is named by its cores only."""
-    lines = [f"Measured by `make bench` on {machine['cores']} cores with {machine['threads']} threads.", ""]
+    threads = max(result["threads"] for result in found.values())
+    lines = [f"Measured by `make bench` on {machine['cores']} cores with {threads} thread{'s' * (threads > 1)}.", ""]
     for header, *rows in all_tables(found):
         lines += [f"| {' | '.join(row)} |" for row in (header, ["---", *["---:"] * (len(header) - 1)], *rows)]
         lines.append("")

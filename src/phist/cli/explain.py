@@ -82,9 +82,9 @@ def explain(
     graph with what its nodes and edges do, and why; edges can be edited there.
 
     Examples:
-      phist explain mine-model new.jsonl --graph g7
-      phist explain mine-model new.jsonl --target mutagenic --json --out why.json
-      phist explain mine-model new.jsonl --out why.html
+      phist explain mymodel new.jsonl --graph g7
+      phist explain mymodel new.jsonl --target mutagenic --json --out why.json
+      phist explain mymodel new.jsonl --out why.html
     """
     check_file_place(out, data, labels, node_table, *model_files(model))
     as_page = out is not None and out.suffix.lower() in PAGES

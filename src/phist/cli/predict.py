@@ -84,10 +84,10 @@ def predict(
     goes on where it was after a kill.
 
     Examples:
-      phist predict mine-model new.jsonl
-      phist predict mine-model new.jsonl --exact --out predictions.csv
-      phist predict mine-model new.jsonl --json
-      phist predict mine-model lake --out answers --shard 1/4
+      phist predict mymodel new.jsonl
+      phist predict mymodel new.jsonl --exact --out predictions.csv
+      phist predict mymodel new.jsonl --json
+      phist predict mymodel lake --out answers --shard 1/4
     """
     loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
     if is_bulk(data, stream, shard):
