@@ -103,7 +103,7 @@ def scaling_table(name: str, points: Sequence[Found]) -> Table:
             f"{p['size']:,}",
             f"{p['edges']:,}",
             f"{p['plan']:.3f}",
-            f"{p['step']:.4f}",
+            f"{seconds_of(p, 'step'):.4f}",
             f"{p['embed']:.4f}",
             f"{p['peak'] / 2**20:.0f}",
         ]
@@ -111,12 +111,18 @@ def scaling_table(name: str, points: Sequence[Found]) -> Table:
     ]
     if len(points) > 1:
         rows.append(["exponent", "", *(f"{exponent(points, what):.2f}" for what in ("plan", "step", "embed")), ""])
-    return [[name, "edges", "plan s", "step s", "embed s", "peak MB"], *rows]
+    step = "step s, processor" if "processor" in points[0] else "step s"
+    return [[name, "edges", "plan s", step, "embed s", "peak MB"], *rows]
 
 
 def exponent(points: Sequence[Found], what: str) -> float:
     """The slope of a curve on logarithmic axes."""
-    return slope([point["size"] for point in points], [point[what] for point in points])
+    return slope([point["size"] for point in points], [seconds_of(point, what) for point in points])
+
+
+def seconds_of(point: Found, what: str) -> float:
+    """Of a step by the processor where that was recorded: other programs disturb it less."""
+    return point.get("processor", point[what]) if what == "step" else point[what]
 
 
 def all_tables(found: Found) -> list[Table]:
@@ -137,7 +143,8 @@ def print_tables(found: Found) -> None:
 
 def write_markdown(found: Found, machine: dict[str, Any], path: Path) -> None:
     """All tables for the documentation; the machine is named by its cores only."""
-    lines = [f"Measured by `make bench` on {machine['cores']} cores with {machine['threads']} threads.", ""]
+    threads = max(result["threads"] for result in found.values())
+    lines = [f"Measured by `make bench` on {machine['cores']} cores with {threads} thread{'s' * (threads > 1)}.", ""]
     for header, *rows in all_tables(found):
         lines += [f"| {' | '.join(row)} |" for row in (header, ["---", *["---:"] * (len(header) - 1)], *rows)]
         lines.append("")
@@ -168,7 +175,7 @@ def _draw_panel(axes: Any, names: Sequence[str], curves: dict[str, list[Found]])
         points, family = curves[name], name.partition(", ")[2]
         sizes = [point["size"] for point in points]
         for what, line, marker in (("step", "-", "o"), ("embed", "--", "s")):
-            values = [point[what] for point in points]
+            values = [seconds_of(point, what) for point in points]
             work = {"step": "an epoch" if name == "graphs in the set" else "a training step", "embed": "embedding"}[what]
             label = ", ".join(part for part in (family and f"{family} graph", work) if part)
             axes.plot(sizes, values, line, color=COLORS[number], marker=marker, markersize=5, label=label)
@@ -186,7 +193,8 @@ def _message(names: Sequence[str], curves: dict[str, list[Found]]) -> str:
     """What the exponents of training mean: how much longer ten times as many take."""
     grown = {name.partition(", ")[2]: 10 ** exponent(curves[name], "step") for name in names if len(curves[name]) > 1}
     times = " or ".join(f"{factor:.0f} ({family})" if family else f"{factor:.0f}" for family, factor in grown.items())
-    return f"10 times as many take {times} times as long"
+    space = "\n" if len(grown) > 1 else " "  # several families are too long for one line
+    return f"10 times as many take {times}{space}times as long"
 
 
 def _short(size: int) -> str:

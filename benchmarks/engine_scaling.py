@@ -80,12 +80,15 @@ def measure_point(curve: str, size: int, threads: int, repeats: int) -> dict[str
     plan = time.perf_counter() - begin
     form.trainer.network.load_state_dict(begun)
     form.run()  # the first epoch is not counted
+    processor, epochs = time.process_time(), form.epochs
     steps = [form.run() * form.task.n_steps for _ in range(repeats)]
+    processor = (time.process_time() - processor) / (form.epochs - epochs)
     embeds = [_embed(form) for _ in range(repeats)]
     return {
         "edges": graphs.n_edges,
         "plan": plan,
         "step": median(steps),
+        "processor": processor,  # of all threads in a step, which other programs disturb less
         "embed": median(embeds),
         "steps": steps,
         "embeds": embeds,

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from renumbering import renumbered
 
 from phist import as_graphset
 from phist.baselines.kernels import METHODS, GraphletSampling, ShortestPath, SVMTheta, WLShortestPath, WLSubtree
@@ -33,6 +34,13 @@ def test_kernel_tells_dense_graphs_from_trees(kernel, make_fold):
     task = make_fold(rings_and_trees())
     answers = kernel().fit(task).predict(np.arange(32, 40)).argmax(axis=1)
     assert (answers == np.arange(32, 40) % 2).mean() >= 0.75
+
+
+@every_kernel
+def test_kernels_do_not_read_how_nodes_are_numbered(kernel, make_fold):
+    graphs = rings_and_trees()
+    answers = [kernel().fit(make_fold(some)).predict(np.arange(40)) for some in (graphs, renumbered(graphs)[0])]
+    np.testing.assert_array_equal(*answers)
 
 
 @every_kernel

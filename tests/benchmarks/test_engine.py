@@ -60,6 +60,12 @@ def test_slope_of_a_power_law_is_its_exponent():
     assert engine_scaling.slope(sizes, [3 * size**1.25 for size in sizes]) == pytest.approx(1.25)
 
 
+def test_titles_of_panels_do_not_reach_their_neighbours():
+    points = [{"size": size, "step": float(size)} for size in (10, 100)]
+    curves = {"nodes, random": points, "nodes, power law": points}
+    assert max(map(len, engine_results._message(list(curves), curves).splitlines())) < 55
+
+
 def test_power_law_graphs_have_hubs_and_about_the_edges_asked_for():
     graphs = engine_scaling.make_power_law_graph(2000, 10_000, seed=0)
     assert 8_000 < graphs.n_edges <= 10_000

@@ -55,6 +55,7 @@ def test_explain_writes_a_page(run, model, data, tmp_path):
     assert result.exit_code == 0, result.output
     page = (tmp_path / "why.html").read_text()
     assert page.startswith("<!doctype html>") and "trees.jsonl" in page
+    assert "why.html" in result.stderr.replace("\n", "") and "open it in a browser" in " ".join(result.stderr.split())
 
 
 def test_explain_refuses_a_page_as_json(refused, model, data, tmp_path):

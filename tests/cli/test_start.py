@@ -11,6 +11,7 @@ pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX's")
 VERBS = [
     ["predict", "model", "graphs.jsonl"],
     ["evaluate", "model", "graphs.jsonl"],
+    ["explain", "model", "graphs.jsonl", "--out", "why.html"],
     ["embed", "model", "graphs.jsonl", "--out", "rows.npz"],
     ["fit", "graphs.jsonl", "--out", "model"],
     ["validate", "graphs.jsonl"],

@@ -56,6 +56,14 @@ def test_predict_says_when_labels_are_of_another_kind(run, model, tmp_path):
     assert "are none of the model's" in run("predict", model, tmp_path / "other.jsonl").stderr
 
 
+def test_predict_says_how_many_labels_the_model_does_not_know(run, model, data, tmp_path):
+    lines = data.read_text().splitlines()
+    first = json.loads(lines[0]) | {"label": "cat"}
+    (tmp_path / "some.jsonl").write_text("\n".join([json.dumps(first), *lines[1:]]))
+    told = run("predict", model, tmp_path / "some.jsonl").stderr
+    assert f"1 of {len(lines)} graphs have labels that the model does not know" in " ".join(told.split())
+
+
 def test_predict_takes_either_engine(run, model, data):
     told, fused, reference = (
         json.loads(run("predict", model, data, "--json", *options).stdout)["predictions"]

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from engine_truth import SMALL, make_graphs, random_graphs, settled_network, some_draws
+from engine_truth import SMALL, fused_computation, make_graphs, outcome, random_graphs, settled_network, some_draws
 
 from phist.engine.arena import make_arena
 from phist.engine.budget import KEPT
 from phist.engine.computation import Fused
 from phist.engine.fused_network import _Pass
+from phist.engine.recursion import BESIDE
 from phist.engine.steps import Steps
 from phist.engine.threads import make_shards
 from phist.nn.adamw import AdamW
@@ -82,6 +83,31 @@ def test_a_pass_stays_within_the_memory_counted_for_it(graphs, config, max_eleme
         computation.node_embeddings(chosen, draws)
         computation.mean_embeddings(chosen, Views(draws, [draws, some_draws(computation.graphs)]))
     assert all((part[-GUARD:] == MARK).all() for arena in handed for part in arena[:3])
+
+
+@pytest.mark.parametrize("limit", [1, 16 * 500, 1 << 24])
+@pytest.mark.parametrize("config", ["small", "one layer", "four layers", "moments"])
+def test_roots_side_by_side_stay_within_the_memory_counted_for_them(config, limit, monkeypatch):
+    graphs = random_graphs([30, 8, 1, 270], seed=2, probability=0.1)
+    computation = fused_computation(settled_network(replace(CONFIGS[config], max_elements=limit)), graphs, False, beside=BESIDE)
+    handed = guarded_memory(computation, monkeypatch)
+    chosen, draws = np.arange(len(graphs)), some_draws(graphs, 40)
+    computation.scores(chosen, draws).sum().backward()
+    with torch.no_grad():
+        computation.node_embeddings(chosen, draws)
+    assert all((part[-GUARD:] == MARK).all() for arena in handed for part in arena[:3])
+
+
+@pytest.mark.parametrize("statistics", ["joint", "per-root"])
+def test_last_responses_that_are_held_change_no_bit(statistics):
+    graphs = random_graphs([30, 9, 70], seed=2, probability=0.1)
+    config = replace(SMALL, max_elements=700, statistics=statistics)
+    held, computed = (fused_computation(settled_network(config), graphs, by_balls=False) for _ in range(2))
+    computed.fused.max_last = 0
+    found, again = (outcome(computation, draw_all(graphs.node_counts())) for computation in (held, computed))
+    assert held.fused.max_last > 0
+    for name, value in found.items():
+        np.testing.assert_array_equal(again[name], value, err_msg=name)
 
 
 def torus(rows, columns):

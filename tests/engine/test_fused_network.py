@@ -237,6 +237,15 @@ def test_gradients_of_a_step_replace_those_before(graphs, network):
     assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
 
 
+def test_gradients_of_a_step_leave_the_parameters_where_they_are(graphs, network):
+    computation = fused_computation(network, graphs)
+    computation.network.train()
+    before = [part.detach().clone() for part in computation.network.parameters()]
+    computation.loss_backward(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
+    computation.fused.parameters.write()  # the engine's copy of them too
+    assert all(torch.equal(part, own) for part, own in zip(computation.network.parameters(), before, strict=True))
+
+
 def test_gradients_of_tensors_and_of_steps_do_not_get_in_each_others_way(graphs, network):
     computation = fused_computation(network, graphs)
     computation.network.eval()

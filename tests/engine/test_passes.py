@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from engine_truth import ODD_GRAPHS, SMALL, check_engine, make_graphs, path, random_graphs, repeated, some_draws
 
+from phist.engine.recursion import BESIDE
 from phist.nn.kernels import KERNELS
 from phist.nn.sampling import draw_all
 
@@ -158,6 +159,32 @@ def test_roots_in_turns_with_statistics_of_their_own_equal_the_reference(max_ele
     graphs = random_graphs([30, 8, 1, 12], seed=2, probability=0.1)
     config = replace(SMALL, statistics="per-root", max_elements=max_elements)
     check_engine(config, graphs, draw_all(graphs.node_counts()))
+
+
+@pytest.mark.parametrize("max_elements", [1, 700, 5000, 1 << 24])
+@pytest.mark.parametrize("orders", [(3,), (2, 2), (1, 3), (2, 3, 2)])
+def test_roots_side_by_side_equal_the_reference(orders, max_elements):
+    graphs = random_graphs([30, 8, 1, 13, 270], seed=2, probability=0.1, weights=0.5)
+    config = replace(SMALL, orders=orders, channels=(4, 17, 6)[: len(orders)], max_elements=max_elements)
+    check_engine(config, graphs, some_draws(graphs, 20), by_balls=False, beside=BESIDE)
+
+
+@pytest.mark.parametrize("max_elements", [700, 1 << 24])
+@pytest.mark.parametrize("kernel", sorted(KERNELS))
+def test_every_kernel_of_roots_side_by_side_equals_the_reference(kernel, max_elements):
+    graphs = random_graphs([30, 9], seed=3, probability=0.2)
+    config = replace(SMALL, kernel=kernel, moments="head", max_elements=max_elements)
+    check_engine(config, graphs, draw_all(graphs.node_counts()), by_balls=False, beside=BESIDE)
+
+
+@pytest.mark.parametrize("name", ODD_GRAPHS)
+def test_odd_graphs_with_roots_side_by_side_equal_the_reference(name):
+    check_engine(replace(SMALL, max_elements=700), ODD_GRAPHS[name], by_balls=False, beside=BESIDE)
+
+
+def test_random_walks_with_roots_side_by_side_equal_the_reference():
+    directed = random_graphs(SIZES, seed=1, probability=0.2, weights=0.5, directed="keep")
+    check_engine(replace(SMALL, operator="random-walk", max_elements=700), directed, beside=BESIDE)
 
 
 def test_graph_with_more_rows_than_are_held_at_once_equals_the_reference():

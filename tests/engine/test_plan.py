@@ -8,7 +8,8 @@ import torch
 from engine_truth import make_graphs, random_graphs
 from scipy.sparse import csr_array
 
-from phist.engine.plan import make_plan
+from phist.engine.plan import LARGE, make_plan
+from phist.engine.recursion import BESIDE
 from phist.graphs.convert import as_graphset
 from phist.nn.batch import Batch
 
@@ -81,3 +82,11 @@ def test_random_walk_and_its_transpose_are_those_of_the_reference():
 def test_undirected_graphs_keep_one_operator_for_both_passes():
     plan = make_plan(ring(30), 0.8, reach=2, balls=True)
     assert plan.nodes is plan.nodes_transposed and plan.rows is plan.rows_transposed
+
+
+def test_roots_are_side_by_side_in_large_graphs_that_balls_do_not_cut():
+    large = ring(LARGE)
+    assert make_plan(large, 0.8, reach=LARGE, balls=True).beside.tolist() == [BESIDE]
+    assert make_plan(large, 0.8, reach=1, balls=True).beside.tolist() == [1]  # by balls
+    assert make_plan(large, 0.8, reach=LARGE, balls=False).beside.tolist() == [1]  # whitened root by root
+    assert make_plan(ring(LARGE - 1), 0.8, reach=LARGE, balls=True).beside.tolist() == [1]

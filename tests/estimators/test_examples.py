@@ -68,7 +68,7 @@ def test_class_weights_that_are_no_weights_are_refused(weight):
         weights_of(class_weight={"planted": weight})
 
 
-@pytest.mark.parametrize("given", ["balancd", 3, ["planted"]])
+@pytest.mark.parametrize("given", ["balancd", 3, ["planted"], np.array(["balanced", "x"])], ids=str)
 def test_class_weight_of_another_kind_is_refused(given):
     with pytest.raises(ConfigError, match="balanced"):
         weights_of(class_weight=given)

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from small_models import quick_classifier, quick_network
+from small_models import quick_classifier, quick_embedder, quick_network
 
 from phist import StructuralClassifier, as_graphset
 from phist.errors import ConfigError, GraphInputError, PhistError
@@ -158,6 +158,7 @@ WRONG: list[dict[str, object]] = [
     {"engine": []},
     {"inference": "guess"},
     {"checkpoint": 5},
+    {"class_weight": np.array([1.0, 2.0])},
     {"network": []},
     {"network": {"colour": 3}},
     {"training": 5},
@@ -168,6 +169,7 @@ WRONG_FIELDS = [
     ({"network": {"bins": True}}, "bins"),
     ({"network": {"roots": 0}}, "roots"),
     ({"network": {"roots": "x"}}, "roots"),
+    ({"network": {"roots": np.array([1, 2])}}, "roots"),
     ({"network": {"kernel": "box"}}, "kernel"),
     ({"network": {"sampler": {"a": 1}}}, "sampler"),
     ({"network": {"sampler": 5}}, "sampler"),
@@ -190,6 +192,12 @@ def test_wrong_parameters_are_named_at_fit(wrong, name):
 def test_wrong_parameters_are_found_without_a_fit(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         quick_classifier(**wrong).check_parameters()
+
+
+@pytest.mark.parametrize("wrong", [{"class_weight": np.array([1, 2])}, {"network": {"bins": 0}}, {"preset": "ours"}], ids=str)
+def test_wrong_parameters_of_an_embedder_are_found_without_a_fit(wrong):
+    with pytest.raises(ConfigError):
+        quick_embedder(**wrong).check_parameters()
 
 
 def test_names_given_twice_count_once():

@@ -92,6 +92,15 @@ def test_results_that_cannot_be_are_refused(two_folds, tmp_path, change):
         CrossValidation(MODEL, GRAPHS, folds=2, records=file)
 
 
+def test_positions_written_as_fractions_are_refused(two_folds, tmp_path):
+    file = tmp_path / "records.jsonl"
+    first = json.loads(two_folds[0])
+    first["positions"] = [float(position) for position in first["positions"]]
+    file.write_text("\n".join([json.dumps(first), two_folds[1]]))
+    with pytest.raises(ModelFileError, match="has the positions"):
+        CrossValidation(MODEL, GRAPHS, folds=2, records=file)
+
+
 @pytest.mark.parametrize("text", ["[]", "[" * 100_000, "3", "{}", '{"fold": 0}'], ids=lambda text: text[:20])
 def test_lines_that_hold_no_result_are_refused(tmp_path, text):
     (tmp_path / "records.jsonl").write_text(text)

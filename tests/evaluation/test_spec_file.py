@@ -40,7 +40,14 @@ def two_methods(add_method):
         (RUNS + "labelled = [5, 5]\n", "different whole numbers"),
         (RUNS + "tested = 0\n", "tested = 0"),
         (RUNS + "[generated.X]\nfamily = 'bushes'\narguments = {}\n", r"\[generated.X\]: family='bushes' is not known"),
+        (RUNS + "labelled = '" + "x" * 9000 + "'\n", "labelled = "),
+        ("[[runs]]\nmethods = ['majority']\ndatasets = ['" + "x" * 9000 + "']", "dataset 'xxx"),
+        ("[[runs]]\nmethods = ['majority']\ndatasets = ['~nouser/x']", "a user who is not known here"),
         (RUNS + "[generated.X]\nfamily = 'trees'\narguments = {leaves = 3}\n", "does not take"),
+        (RUNS + "[generated.X]\nfamily = 'trees'\narguments = {n_graphs = 2026-01-01, seed = 0}\n", "does not take"),
+        (RUNS + "[generated.X]\nfamily = 'trees'\narguments = {n_graphs = 0, seed = 0}\n", "n_graphs=0"),
+        (RUNS + "[generated.X]\nfamily = 'trees'\narguments = {n_graphs = 5, n_nodes = 'many', seed = 0}\n", "n_nodes='many'"),
+        (RUNS + "[generated.X]\nfamily = 'trees'\narguments = {n_graphs = 5, seed = -1}\n", "seed=-1"),
         (RUNS + "[generated.MUTAG]\nfamily = 'trees'\narguments = {}\n", "name of a dataset that is known"),
         (RUNS + "[[left_out]]\nmethods = ['ldp']\ndatasets = ['DD']\n", "has no 'reason'"),
         (
@@ -50,8 +57,9 @@ def two_methods(add_method):
     ],
 )
 def test_whatever_is_wrong_is_said_with_file_and_place(write_study, text, message):
-    with pytest.raises(ConfigError, match=rf"small.toml.*{message}"):
+    with pytest.raises(ConfigError, match=rf"small.toml.*{message}") as raised:
         read_spec(write_study(text))
+    assert len(str(raised.value)) < 700
 
 
 @pytest.mark.parametrize(("name", "protocol"), [("small", "papr"), ("small", "repeated"), ("a/b", "paper")])

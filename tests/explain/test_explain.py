@@ -144,6 +144,8 @@ def test_edits_keep_weights():
         ({"remove": [12]}, "has no node 12; its nodes are 0 to 8"),
         ({"remove": [(3, 12)]}, "has no node 12"),
         ({"remove": ["C"]}, "neither a node nor an edge"),
+        ({"remove": np.array(3)}, "in a list"),
+        ({"add": [np.array(3)]}, "neither a node nor an edge"),
         ({"remove": list(range(9))}, "no node .* would be left"),
         ({"add": [(0, 1)]}, "edge 0-1 cannot be added: it is there already"),
         ({"add": [(1, 0)]}, "it is there already"),
@@ -170,8 +172,8 @@ def test_other_bad_input_is_refused(network):
     for unhashable in (["oak"], {}, np.zeros(2)):
         with pytest.raises(ConfigError, match="is no class of this model"):
             explain(network, TREES[:1], target=unhashable)
-    for no_list in (5, "all"):
-        with pytest.raises(GraphInputError, match=r"sets=.* a list is needed"):
+    for no_list in (5, "all", np.array(5)):
+        with pytest.raises(GraphInputError, match="a list of sets is needed"):
             delete(network, TREES[0], no_list)
     with pytest.raises(GraphInputError, match="has no node"):
         explain(network, [nx.Graph()])

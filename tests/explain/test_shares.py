@@ -9,6 +9,7 @@ from engine_truth import ODD_GRAPHS, SMALL, random_graphs, settled_network
 
 from phist.engine.computation import compute
 from phist.estimators.trained import TrainedNetwork
+from phist.explain import shares
 from phist.explain.parts import parts_of, signals_of
 from phist.explain.readers import Reader
 from phist.explain.shares import batches, node_shares
@@ -192,3 +193,15 @@ def test_little_memory_gives_the_same_explanation():
     for found, expected in zip(explained([small], graphs), explained([reader_of(inference="exact")], graphs), strict=True):
         np.testing.assert_allclose(found.shares, expected.shares, atol=1e-4)
         np.testing.assert_allclose(found.votes, expected.votes, atol=1e-4)
+
+
+def test_torch_shares_nothing_out_while_the_engine_works(monkeypatch):
+    """Its operations are small here, and threads that wait for each other took ten times as long on a busy machine."""
+    found, before = [], torch.get_num_threads()
+    monkeypatch.setattr(shares, "parts_of", lambda *given: found.append(torch.get_num_threads()) or parts_of(*given))
+    torch.set_num_threads(2)
+    try:
+        explained([reader_of(engine="fused")])
+    finally:
+        torch.set_num_threads(before)
+    assert found == [1]

@@ -6,7 +6,10 @@ from fuzzing.driver import try_inputs
 from fuzzing.graph_files import GRAPH_FORMATS
 from fuzzing.invariants import Violation, check_graphset
 from fuzzing.models import MODEL_FORMATS
+from fuzzing.requests import REQUEST_FORMATS
+from fuzzing.settings import SETTING_FORMATS
 from fuzzing.streams import STREAM_FORMATS
+from fuzzing.studies import STUDY_FORMATS
 from fuzzing.uses import USE_FORMATS
 
 from phist.graphs.graphset import GraphSet
@@ -15,8 +18,8 @@ GRAPHS = (*GRAPH_FORMATS, "memory")
 
 
 def test_no_graphs_of_any_format_are_mishandled():
-    account = try_inputs(inputs(2800, formats=GRAPHS))
-    assert account.tried.total() >= 2800
+    account = try_inputs(inputs(2500, formats=GRAPHS))
+    assert account.tried.total() >= 2490
     assert account.faults == []
 
 
@@ -33,14 +36,22 @@ def test_no_saved_model_checkpoint_or_record_is_mishandled(format):
 
 
 def test_no_stream_and_no_use_of_a_model_is_mishandled():
-    counts = {"graph rows": 150, "stream": 30, "explain": 60, "validation": 150}
+    counts = {"graph rows": 150, "stream": 30, "gathered": 30, "batch": 30, "explain": 60, "validation": 150, "request": 60}
     account = try_inputs([one for name, count in counts.items() for one in inputs(count, formats=[name])])
     assert account.tried == counts
     assert account.faults == []
 
 
+def test_no_study_and_no_setting_is_mishandled():
+    account = try_inputs(inputs(600, formats=[*STUDY_FORMATS, *SETTING_FORMATS]))
+    assert account.tried.total() >= 590
+    assert account.faults == []
+
+
 def test_every_format_is_tried():
-    assert set(FORMATS) == {*GRAPHS, *MODEL_FORMATS, *STREAM_FORMATS, *USE_FORMATS}
+    assert set(FORMATS) == {
+        *GRAPHS, *MODEL_FORMATS, *STREAM_FORMATS, *USE_FORMATS, *STUDY_FORMATS, *SETTING_FORMATS, *REQUEST_FORMATS,
+    }  # fmt: skip
 
 
 def test_the_harness_notices_each_kind_of_fault():

@@ -181,6 +181,13 @@ def test_regular_pairs_name_the_pair_in_their_ids():
         (make_planted_partitions, {"n_graphs": 3, "communities": 1}, "communities=1.*at least 2"),
         (make_planted_partitions, {"n_graphs": 3, "n_nodes": 3}, "n_nodes=3.*at least 4"),
         (make_trees, {"n_graphs": 3, "n_nodes": 3}, "n_nodes=3.*at least 4"),
+        (make_trees, {"n_graphs": True}, "n_graphs=True.*whole number"),
+        (make_trees, {"n_graphs": 10**9}, "more than 100,000,000 nodes"),
+        (make_trees, {"n_graphs": 3, "n_nodes": "many"}, "n_nodes='many'.*whole number"),
+        (make_planted_partitions, {"n_graphs": 3, "n_nodes": 10**6}, "n_nodes=1000000.*at most 10,000"),
+        (make_planted_partitions, {"n_graphs": 3, "p_in": "high"}, "p_in='high'.*finite number"),
+        (make_circulant_skip_links, {"n_graphs": 3, "skips": 2}, "skips=2 was given; a list"),
+        (make_regular_pairs, {"n_pairs": 1, "degrees": (10**400,)}, "degrees=.*at most"),
         (make_regular_pairs, {"n_pairs": 0}, "n_pairs=0.*at least 1"),
         (make_regular_pairs, {"n_pairs": 1, "degrees": ()}, "no degrees.*at least one"),
         (make_regular_pairs, {"n_pairs": 1, "degrees": (1,)}, "degree=1.*at least 2"),
@@ -191,6 +198,23 @@ def test_regular_pairs_name_the_pair_in_their_ids():
 def test_bad_arguments_are_refused_with_a_way_out(make, arguments, message):
     with pytest.raises(ConfigError, match=message):
         make(**arguments, seed=0)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", None, True])
+def test_a_seed_that_is_none_is_refused(seed):
+    with pytest.raises(ConfigError, match="seed="):
+        make_trees(4, seed=seed)
+
+
+@pytest.mark.parametrize(("smallest", "most"), [(2, 1), (3, 2), (4, 3), (4, 4)])
+def test_triangles_that_no_graph_of_the_size_can_have_are_refused(smallest, most):
+    with pytest.raises(ConfigError, match="or more"):
+        make_triangles(4, nodes=(smallest, 9), most=most, seed=0)
+
+
+@pytest.mark.parametrize(("size", "most"), [(3, 1), (4, 2), (5, 5), (6, 6)])
+def test_the_smallest_graphs_can_have_every_number_of_triangles_up_to_the_most(size, most):
+    assert sorted(set(make_triangles(most, nodes=(size, size), most=most, seed=0).labels.tolist())) == list(range(1, most + 1))
 
 
 def test_triangles_are_as_many_as_the_label_says_at_every_size():

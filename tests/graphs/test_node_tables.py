@@ -75,6 +75,12 @@ def test_what_does_not_fit_is_named(edges, tmp_path, text, message):
         read_graphs(edges, nodes=table(tmp_path / "nodes.csv", text))
 
 
+def test_a_number_of_nodes_of_any_length_is_a_short_error(edges):
+    with pytest.raises(GraphInputError, match="whole number below") as raised:
+        read_graphs(edges, nodes={"g1": 10**400, "g2": 2})
+    assert len(str(raised.value)) < 400
+
+
 def test_they_are_for_tables_of_edges_only(tmp_path):
     lines = table(tmp_path / "x.jsonl", '{"edges":[[0,1]]}')
     with pytest.raises(GraphInputError, match="not a table of edges"):

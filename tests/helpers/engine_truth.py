@@ -114,12 +114,14 @@ def outcome(computation, draws, *, training=True):
     return found
 
 
-def fused_computation(network, graphs, by_balls=None, threads=1):
-    """The engine on a copy of the network; ``by_balls`` overrules the plan."""
+def fused_computation(network, graphs, by_balls=None, threads=1, beside=None):
+    """The engine on a copy of the network; ``by_balls`` and ``beside`` overrule the plan."""
     computation = Fused(deepcopy(network), graphs)
     computation.fused.threads = threads
     if by_balls is not None:
         computation.plan = computation.plan._replace(by_balls=np.full(len(graphs), by_balls))
+    if beside is not None:
+        computation.plan = computation.plan._replace(beside=np.where(computation.plan.by_balls, 1, beside))
     return computation
 
 
@@ -157,10 +159,10 @@ def _error(found, truth, name):
     return np.inf if np.isnan(error) else error
 
 
-def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=None, threads=1, slack=1, usual=None):
+def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=None, threads=1, slack=1, usual=None, beside=None):
     """The engine computes what the reference does."""
     network = settled_network(config, seed, usual)
     draws = some_draws(graphs) if draws is None else draws
     truth, single = references(network, graphs, draws, training=training)
-    fused = fused_computation(network, graphs, by_balls, threads)
+    fused = fused_computation(network, graphs, by_balls, threads, beside)
     check_close(outcome(fused, draws, training=training), truth, single, slack)

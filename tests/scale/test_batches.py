@@ -86,6 +86,8 @@ def test_an_empty_batch_has_the_columns_of_a_full_one(model, table):
     assert embed(table.slice(0, 0)).schema == embed(table).schema
     frame = embed(table.to_pandas().iloc[:0])
     assert list(frame.columns) == ["id", "n_nodes", "label", "embedding"]
+    mapping = {name: [] for name in ("n_nodes", "sources", "targets")}
+    assert embed(mapping)["embedding"].shape == (0, np.stack(embed(table)["embedding"].to_pylist()).shape[1])
 
 
 def test_a_model_is_loaded_once_whatever_the_number_of_batches(model, table, monkeypatch):
@@ -150,6 +152,8 @@ def test_columns_of_something_else_are_refused(model):
         embed_batches(model)(pd.DataFrame({"n_nodes": [2], "sources": [[0]]}))
     with pytest.raises(GraphInputError, match="sources cannot be read"):
         embed_batches(model)({"n_nodes": [2], "sources": np.array([object()]), "targets": [[1]]})
+    with pytest.raises(GraphInputError, match="n_nodes cannot be read"):
+        embed_batches(model)({"n_nodes": [2**64], "sources": [[0]], "targets": [[1]]})
 
 
 @pytest.mark.parametrize("odd", [{"threads": 0}, {"on_error": "ignore"}, {"engine": "fast"}])

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from phist.graphs.generate import make_trees
 from phist.graphs.packing import Reading
 from phist.scale.answers import Embeddings, Predictions, model_fingerprint
 from phist.scale.bulk import run_bulk
-from phist.scale.parts import SKIPPED, Shard
+from phist.scale.parts import SKIPPED, OutputFolder, Shard
 from phist.scale.reading import Limits
 
 GRAPHS = make_trees(100, n_nodes=8, seed=0)
@@ -179,6 +180,14 @@ def test_a_folder_of_something_else_is_left_alone(model, lake, tmp_path):
     with pytest.raises(OutputError, match="something else"):
         run_bulk(Embeddings(model), str(lake), tmp_path / "thesis", limits=LIMITS)
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
+
+
+def test_a_shard_that_begins_while_another_does_shares_its_folder(tmp_path, monkeypatch):
+    OutputFolder(tmp_path / "out", {"verb": "embed"})
+    answers = iter([False, True])  # the other shard's file comes between the first look and the second
+    monkeypatch.setattr(Path, "exists", lambda path: next(answers))
+    OutputFolder(tmp_path / "out", {"verb": "embed"})
+    assert next(answers, None) is None
 
 
 def test_answers_are_not_written_where_they_would_be_read_as_graphs(model, lake):

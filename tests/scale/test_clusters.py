@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,6 +27,12 @@ def lake(tmp_path):
     for number in range(FILES):
         write_graph_rows(folder / f"{number}.parquet", graphs[number * ROWS : (number + 1) * ROWS])
     return folder
+
+
+@pytest.fixture
+def python_of_workers(monkeypatch):
+    """Spark's workers take this Python, not the first one of the path."""
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
 
 
 def killed_once(function, flag):
@@ -89,6 +96,7 @@ def test_dask_takes_predictions_without_a_cluster(model, lake):
 
 @pytest.mark.clusters
 @pytest.mark.spark
+@pytest.mark.usefixtures("python_of_workers")
 def test_spark_loses_and_doubles_nothing_where_a_worker_is_killed(model, lake, tmp_path):
     sql = pytest.importorskip("pyspark.sql")
     function, flag = embed_batches(model), tmp_path / "killed"
@@ -108,6 +116,7 @@ def test_spark_loses_and_doubles_nothing_where_a_worker_is_killed(model, lake, t
 
 @pytest.mark.clusters
 @pytest.mark.spark
+@pytest.mark.usefixtures("python_of_workers")
 def test_what_the_page_shows_of_clusters_works(model, lake, tmp_path, monkeypatch):
     for name in ("ray", "dask.dataframe"):
         pytest.importorskip(name)
@@ -115,10 +124,13 @@ def test_what_the_page_shows_of_clusters_works(model, lake, tmp_path, monkeypatc
     Path("mymodel").symlink_to(model)
     monkeypatch.setenv("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
     names = {}
-    for code in re.findall(r"^```py\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL):
-        exec(compile(code, PAGE.name, "exec"), names)
-    names["spark"].stop()
-    names["ray"].shutdown()
+    try:
+        for code in re.findall(r"^```py\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL):
+            exec(compile(code, PAGE.name, "exec"), names)
+    finally:
+        for name, end in (("spark", "stop"), ("ray", "shutdown")):
+            if name in names:
+                getattr(names[name], end)()
     counts = {
         name: dataset.dataset(name, format="parquet").count_rows() for name in ("ray-vectors", "dask-answers", "spark-vectors")
     }

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from phist.errors import ConfigError, GraphInputError
+from phist.files import write_json
 from phist.graphs.convert import as_graphset
 from phist.nn.batch import Batch
 from phist.nn.config import NetworkConfig
@@ -90,6 +91,17 @@ def test_other_files_are_no_records(tmp_path):
     (tmp_path / "record.json").write_text('{"orders": [3], "heads": 1}')
     with pytest.raises(GraphInputError, match="no record of expressiveness"):
         Record.read(tmp_path / "record.json")
+
+
+def test_counts_that_are_none_are_refused_at_reading(record, tmp_path):
+    for category in ([], {"pairs": 1}, {**record.suite["a"], "pairs": "1"}, {**record.suite["a"], SEEING: -1}):
+        write_json(tmp_path / "record.json", {**record.to_dict(), "suite": {"a": category}})
+        with pytest.raises(GraphInputError, match="no record of expressiveness"):
+            Record.read(tmp_path / "record.json")
+
+
+def test_a_record_without_a_category_has_a_table_of_zeros(record):
+    assert "| 0 |" in Record(record.orders).table("suite")
 
 
 def test_table_has_a_row_for_every_variant_and_the_sum_of_the_suite(record):

@@ -13,9 +13,9 @@ from phist.training.group import Group, current_group, process_group
 
 SCRIPT = """
 import sys
+from pathlib import Path
 import numpy as np
-import torch
-from phist.training.group import FEW, current_group, process_group
+from phist.training.group import current_group, process_group
 
 with process_group() as group:
     assert current_group() == group
@@ -26,7 +26,7 @@ with process_group() as group:
         expected = expected + np.random.default_rng(rank).normal(size=11) if rank else np.random.default_rng(0).normal(size=11)
     assert whole.tobytes() == expected.tobytes() == group._scatter_sum(values).tobytes() == group._gather_sum(values).tobytes()
     assert group.agree(group.rank + 7) == 7
-    print("rank", group.rank)
+    Path(sys.argv[1], f"rank {group.rank}").touch()  # lines that processes print at once run into each other
 """
 
 
@@ -48,10 +48,39 @@ def test_without_torchrun_nothing_is_joined(monkeypatch):
 def test_sums_are_those_in_the_order_of_ranks_however_they_are_sent(tmp_path, size):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(size), str(script)]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(size), str(script), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert sorted(line for line in done.stdout.splitlines() if line.startswith("rank")) == [f"rank {own}" for own in range(size)]
+    assert sorted(path.name for path in tmp_path.glob("rank *")) == [f"rank {own}" for own in range(size)]
+
+
+PATIENCE = """
+import time
+from datetime import timedelta
+from phist.training import group as groups
+
+groups.JOINING = timedelta(seconds=2)
+with groups.process_group() as group:
+    if group.is_first:
+        time.sleep(4)
+    assert group.agree(group.rank) == 0
+"""
+
+
+def test_the_first_process_may_take_longer_than_joining_may(tmp_path):
+    (tmp_path / "script.py").write_text(PATIENCE)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_processes_that_do_not_find_each_other_end_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(groups, "JOINING", groups.timedelta(seconds=1))
+    for name, value in {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": "0"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "alone")
+    with pytest.raises(GroupError, match="torchrun with --max-restarts 3"), process_group():
+        pass
 
 
 def test_a_process_that_is_gone_is_told_of_with_what_to_do(monkeypatch):

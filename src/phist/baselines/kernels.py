@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from phist.baselines.method import Method, Task
 from phist.baselines.options import check_above_zero, check_positive, read_options
 from phist.errors import GraphInputError
+from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graphset import GraphSet
 
 Gram = NDArray[np.float64]
@@ -207,10 +208,14 @@ def _too_many(n_graphs: int) -> str | None:
 
 
 def _plain(graphs: GraphSet) -> GraphSet:
-    """The graphs as the kernels see them: undirected edges, all alike."""
+    """The graphs as the kernels see them: undirected edges, all alike, nodes in canonical order.
+
+    Kernels that draw nodes draw the same ones of all graphs of a size, and eigenvectors of equal eigenvalues come as the nodes
+    are numbered: in the order of a file both would show it.
+    """
     if graphs.directed:
         raise GraphInputError('the graphs are directed; the kernels need undirected ones: read them with directed="symmetrise"')
-    return replace(graphs, weights=None, labels=None)
+    return in_canonical_order(replace(graphs, weights=None, labels=None)).graphs
 
 
 METHODS: tuple[type[Method], ...] = (WLSubtree, WLShortestPath, SVMTheta, ShortestPath, PyramidMatch, GraphletSampling)

@@ -86,10 +86,10 @@ def embed(
     folder of Parquet files, and goes on where it was after a kill.
 
     Examples:
-      phist embed mine-model mine.jsonl --out embeddings.npz
-      phist embed mine-model MUTAG --nodes --out nodes.csv
-      phist embed mine-model MUTAG --out - --format csv | head
-      phist embed mine-model 'lake/*.parquet' --out vectors --on-error skip
+      phist embed mymodel mine.jsonl --out embeddings.npz
+      phist embed mymodel MUTAG --nodes --out nodes.csv
+      phist embed mymodel MUTAG --out - --format csv | head
+      phist embed mymodel 'lake/*.parquet' --out vectors --on-error skip
     """
     loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
     if is_bulk(data, stream, shard):

@@ -67,8 +67,8 @@ def evaluate(
     that the model never saw counts as a class to which it gives no probability.
 
     Examples:
-      phist evaluate mine-model test.jsonl
-      phist evaluate mine-model test.jsonl --out graphs.csv --json
+      phist evaluate mymodel test.jsonl
+      phist evaluate mymodel test.jsonl --out graphs.csv --json
     """
     if out is not None:
         check_file_place(out, data, labels, node_table, *model_files(model))

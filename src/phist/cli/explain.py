@@ -24,11 +24,12 @@ from phist.cli.options import (
     use_engine,
     use_threads,
 )
-from phist.cli.output import write_text
+from phist.cli.output import is_standard_output, write_text
 from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import printable
 from phist.errors import ConfigError, GraphInputError, shown
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.estimators.fitted.classifier import FittedClassifier
@@ -81,9 +82,9 @@ def explain(
     graph with what its nodes and edges do, and why; edges can be edited there.
 
     Examples:
-      phist explain mine-model new.jsonl --graph g7
-      phist explain mine-model new.jsonl --target mutagenic --json --out why.json
-      phist explain mine-model new.jsonl --out why.html
+      phist explain mymodel new.jsonl --graph g7
+      phist explain mymodel new.jsonl --target mutagenic --json --out why.json
+      phist explain mymodel new.jsonl --out why.html
     """
     check_file_place(out, data, labels, node_table, *model_files(model))
     as_page = out is not None and out.suffix.lower() in PAGES
@@ -92,12 +93,13 @@ def explain(
 
     import warnings
 
-    from phist.estimators.fitted.classifier import FittedClassifier
-    from phist.estimators.reading import InputNotice
-    from phist.graphs.datasets import load_graphs
+    with waiting("loading PyTorch and the model"):
+        from phist.estimators.fitted.classifier import FittedClassifier
+        from phist.estimators.reading import InputNotice
+        from phist.graphs.datasets import load_graphs
 
-    use_threads(threads)
-    classifier = FittedClassifier.load(model)
+        use_threads(threads)
+        classifier = FittedClassifier.load(model)
     if exact:
         classifier.inference = "exact"
     use_engine(classifier, engine)
@@ -117,6 +119,9 @@ def explain(
     write_text(out, text)
     for notice in dict.fromkeys(str(one.message) for one in said if issubclass(one.category, InputNotice)):
         console(to_program=True).print(f"note: {notice}")
+    if out is not None and not is_standard_output(out):
+        size = f"{len(text.encode()) / 1e6:.1f} MB"
+        console(to_program=True).print(f"Wrote {out}, {size}: open it in a browser" if as_page else f"Wrote {out}, {size}")
 
 
 def _positions(graphs: "GraphSet", wanted: list[str] | None) -> list[int]:

@@ -41,6 +41,7 @@ from phist.cli.output import write_text
 from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.screen import console
 from phist.cli.text import csv_cell
+from phist.errors import shown
 from phist.progress import waiting
 
 if TYPE_CHECKING:
@@ -83,10 +84,10 @@ def predict(
     goes on where it was after a kill.
 
     Examples:
-      phist predict mine-model new.jsonl
-      phist predict mine-model new.jsonl --exact --out predictions.csv
-      phist predict mine-model new.jsonl --json
-      phist predict mine-model lake --out answers --shard 1/4
+      phist predict mymodel new.jsonl
+      phist predict mymodel new.jsonl --exact --out predictions.csv
+      phist predict mymodel new.jsonl --json
+      phist predict mymodel lake --out answers --shard 1/4
     """
     loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
     if is_bulk(data, stream, shard):
@@ -162,6 +163,11 @@ def _accuracy(graphs: "GraphSet", classifier: "FittedClassifier", predicted: lis
             f"no accuracy: the data's labels ({true[0]!r}, ...) are none of the model's ({', '.join(map(repr, known))})"
         )
         return None
+    if unknown := [label for label in true if label not in known]:
+        console(to_program=True).print(
+            f"note: {len(unknown)} of {len(true)} graphs have labels that the model does not know ({shown(unknown[0])}, ...); "
+            "they count as missed"
+        )
     return Accuracy(sum(a == b for a, b in zip(true, predicted, strict=True)), len(true))
 
 

@@ -50,8 +50,8 @@ def serve(
     and no login: put a proxy that has them in front of it.
 
     Examples:
-      phist serve mine-model
-      phist serve mine-model --host 0.0.0.0 --port 80 --max-nodes 10000
+      phist serve mymodel
+      phist serve mymodel --host 0.0.0.0 --port 80 --max-nodes 10000
       curl localhost:8000/predict --json '{"graphs": [{"edges": [[0, 1]]}]}'
     """
     from phist.serving.server import listen, run_server

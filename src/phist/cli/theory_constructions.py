@@ -153,7 +153,7 @@ def roots(data: Data, model: Model = None, samples: Samples = 20, draws: Draws =
 
     Examples:
       phist theory roots MUTAG
-      phist theory roots mine.jsonl --model mine-model --json
+      phist theory roots mine.jsonl --model mymodel --json
     """
     from dataclasses import asdict
 

@@ -54,9 +54,9 @@ def robustness(
     added or rewired with every degree kept, as a share of a graph's edges, and weights with a relative error.
 
     Examples:
-      phist theory robustness mine-model mine.jsonl
-      phist theory robustness mine-model MUTAG --samples 50 --out robustness.png
-      phist theory robustness mine-model mine.jsonl --json
+      phist theory robustness mymodel mine.jsonl
+      phist theory robustness mymodel MUTAG --samples 50 --out robustness.png
+      phist theory robustness mymodel mine.jsonl --json
     """
     picture = None if out is None else _picture_place(out)
 

@@ -4,6 +4,7 @@ Whatever compiled code needs beside its arguments it takes from here, by functio
 is found by calling the same functions on one that only counts (`budget`).
 """
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from phist.jit.checks import CHECKS_BOUNDS
 PHASES = ("balls", "recursion", "linear maps", "histograms")
 BALLS, RECURSION, LINEAR, HISTOGRAMS = range(len(PHASES))
 FLOATS, INTEGERS, DOUBLES = range(3)
+CACHE_LINE = 64  # bytes
 
 
 class Arena(NamedTuple):
@@ -35,9 +37,24 @@ def make_arena(sizes: list[int], clock: Any) -> Arena:
     """Space for so many floats, integers, doubles and positions; pages that are never touched cost nothing."""
     floats, integers, doubles, positions = sizes
     return Arena(
-        np.empty(floats, np.float32), np.empty(integers, np.int32), np.empty(doubles, np.float64),
+        _aligned(floats, np.float32), _aligned(integers, np.int32), _aligned(doubles, np.float64),
         np.full(positions, -1, np.int32), np.zeros(3, np.int64), np.zeros(3, np.int64), clock,
     )  # fmt: skip
+
+
+def _aligned(count: int, dtype: type) -> Any:
+    """Memory that begins with a cache line, as all vectors in it do then: a vector across two lines takes two reads."""
+    size = np.dtype(dtype).itemsize
+    memory: Any = np.empty(count + CACHE_LINE // size, dtype)
+    begin = -memory.ctypes.data % CACHE_LINE // size
+    return memory[begin : begin + count]
+
+
+def most_held(floats: int) -> int:
+    """So many floats, or as many as a quarter of the machine's memory holds, where that is less and the system tells."""
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return floats
+    return min(floats, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4 // np.dtype(np.float32).itemsize)
 
 
 def counting_arena() -> Arena:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from phist.engine.arena import lower_tops, take_floats, take_integers, tops_of
 from phist.engine.dense import fill
-from phist.engine.jit import ZERO, inner
+from phist.engine.jit import ONE, ZERO, inner
 from phist.engine.plan import nodes_in, operator_of, rows_in
 from phist.engine.recursion import QUAD, Operator
 from phist.engine.simd import single
@@ -27,6 +27,8 @@ class Chunk(NamedTuple):
     n_pairs: int  # with the background
     n_background: int  # pairs of the background, ahead of the others
     balls: "Balls"
+    beside: int  # so many roots come row by row: the pairs of a row are one after the other
+    row_multiplicity: Any  # (rows): nodes that each stands for
     multiplicity: Any  # (pairs): nodes that the row of a pair stands for
     draw_counts: Any  # (pairs): draws that it counts for in the statistics
 
@@ -58,6 +60,13 @@ def first_pair(chunk: Chunk, root: int) -> int:
 
 
 @inner
+def beside_from(chunk: Chunk, root: int) -> int:
+    """How many roots are side by side that begin with ``root``; those that are too few come one after the other."""
+    n: int = chunk.beside if root + chunk.beside <= chunk.n_roots else 1
+    return n
+
+
+@inner
 def reached_from(chunk: Chunk, root: int, hop: int) -> Any:
     """How many pairs of a root are within ``hop`` hops, one more, and so on."""
     balls = chunk.balls
@@ -77,7 +86,8 @@ def most_counts(plan: Any, graph: int, n_roots: int, max_pairs: int) -> Counts:
     """What a chunk of so many roots can have at most, whatever balls they have."""
     n_rows = rows_in(plan, graph)
     if not plan.by_balls[graph]:
-        at_once = min(n_roots, max(1, max_pairs // n_rows))
+        beside = plan.beside[graph]
+        at_once = min(n_roots, max(1, max_pairs // n_rows // beside) * beside)
         return Counts(at_once, at_once * n_rows, 0)
     pairs = min(n_roots * n_rows, max(max_pairs, n_rows))
     # a pair's entries come in fours; the last ball that is looked at may be one too many, and a dense core has more than others
@@ -102,7 +112,8 @@ def take_chunk(plan: Any, graph: int, n_asked: int, counts: Counts, reach: int, 
     is_merged = nodes_in(plan, graph) != n_rows
     multiplicity, draw_counts = take_floats(arena, counts.pairs), take_floats(arena, counts.pairs)
     return Chunk(
-        operator, transposed, n_rows, is_merged, counts.roots, counts.pairs, n_background, balls, multiplicity, draw_counts
+        operator, transposed, n_rows, is_merged, counts.roots, counts.pairs, n_background, balls,
+        plan.beside[graph], _multiplicity_of(plan, graph), multiplicity, draw_counts,
     )  # fmt: skip
 
 
@@ -113,7 +124,7 @@ def take_nodes(plan: Any, graph: int, arena: Any) -> Chunk:
     transposed = operator_of(plan.nodes_transposed, plan.node_ptr, graph)
     ones, none = take_floats(arena, n_nodes), take_integers(arena, 0)
     balls = Balls(none, none, 0, none, operator, 0)
-    return Chunk(operator, transposed, n_nodes, False, 1, n_nodes, 0, balls, ones, ones)
+    return Chunk(operator, transposed, n_nodes, False, 1, n_nodes, 0, balls, ONE, ones, ones, ones)
 
 
 @inner
@@ -142,11 +153,13 @@ def _fill_whole(plan: Any, graph: int, chunk: Chunk, weights: Any) -> None:
     multiplicity, starts = _multiplicity_of(plan, graph), chunk.balls.starts
     starts[0] = 0
     for root in range(chunk.n_roots):
-        first = root * chunk.n_rows
-        starts[root + 1] = first + chunk.n_rows
+        starts[root + 1] = (root + 1) * chunk.n_rows
+        group = root // chunk.beside * chunk.beside
+        step = beside_from(chunk, group)
+        first = group * chunk.n_rows + root - group if step > 1 else root * chunk.n_rows
         for row in range(chunk.n_rows):
-            chunk.multiplicity[first + row] = multiplicity[row]
-            chunk.draw_counts[first + row] = weights[root]
+            chunk.multiplicity[first + row * step] = multiplicity[row]
+            chunk.draw_counts[first + row * step] = weights[root]
 
 
 @inner

@@ -6,8 +6,9 @@ pairs and entries, which are known only when balls are found, the most that ther
 
 from typing import Any
 
-from phist.engine.arena import clear, lower_tops, tops_of
+from phist.engine.arena import clear, lower_tops, take_matrix, tops_of
 from phist.engine.balls import Chunk, most_counts, take_chunk, take_nodes
+from phist.engine.beside import take_beside
 from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
 from phist.engine.head import take_scores
 from phist.engine.jit import ONE, compiled, inner
@@ -15,7 +16,7 @@ from phist.engine.layers import take_grad_terms, take_signal
 from phist.engine.node_level import floats_per_pair, take_background, take_impulses, take_responses, take_sums
 from phist.engine.passes import take_products, take_root_embeddings, take_view
 from phist.engine.plan import nodes_in, rows_in
-from phist.engine.roots import n_sets, take_distinct_roots, take_root_gradients
+from phist.engine.roots import n_sets, pairs_in_turns, take_distinct_roots, take_root_gradients
 from phist.engine.views import handle_of
 from phist.engine.work import Job, draws_of
 
@@ -49,7 +50,7 @@ def _measure_shard(items: Any, job: Any, keep: bool, result: Any) -> None:
     if keep:
         _measure_backward(items, job, n_roots)
     kept = min(held, job.max_pairs * floats_per_pair(shape)) if keep else 0
-    result[FLOATS] = max(result[FLOATS], peaks[FLOATS] + kept)
+    result[FLOATS] = max(result[FLOATS], peaks[FLOATS] + kept + _measure_last(items, job))
     result[INTEGERS] = max(result[INTEGERS], peaks[INTEGERS] + (held_integers if keep else 0))
     result[DOUBLES] = max(result[DOUBLES], peaks[DOUBLES])
     result[KEPT] = max(result[KEPT], kept)
@@ -69,8 +70,18 @@ def _take_most(job: Any, item: int, whitening: Any) -> Chunk:
     graph, n_roots = job.work.graphs[item], _most_roots(job, item)
     counts = most_counts(plan, graph, n_roots, job.max_pairs)
     chunk = take_chunk(plan, graph, n_roots, counts, shape.reach, job.max_pairs, arena)
-    take_responses(shape, chunk, whitening, arena)
+    take_responses(shape, chunk, take_matrix(arena, 0, 1), whitening, arena)
     return chunk
+
+
+@inner
+def _measure_last(items: Any, job: Any) -> int:
+    """Floats of last responses: those of all graphs whose roots come in turns, or as many as may be held."""
+    pairs = 0
+    for item in items:
+        pairs += pairs_in_turns(job, job.work.graphs[item], _most_roots(job, item))
+    n: int = min(pairs * job.network.shape.widths[-1], job.max_last)
+    return n
 
 
 @inner
@@ -81,6 +92,8 @@ def _measure_response(shape: Any, chunk: Chunk, arena: Any) -> None:
     take_signal(shape, chunk.n_pairs, arena)
     lower_tops(arena, tops)
     take_background(shape, chunk, arena)
+    lower_tops(arena, tops)
+    take_beside(shape, chunk, arena)
     lower_tops(arena, tops)
 
 
@@ -148,6 +161,7 @@ def _measure_backward(items: Any, job: Any, n_roots: int) -> None:
         after = tops_of(arena)
         take_sums(shape, arena)
         take_background(shape, chunk, arena)
+        take_beside(shape, chunk, arena)
         lower_tops(arena, after)
         take_grad_terms(shape, chunk.n_pairs, arena)
         lower_tops(arena, free)

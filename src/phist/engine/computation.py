@@ -148,8 +148,21 @@ class Fused(Computation):
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
         return self.fused.mean_embeddings(self.plan, chosen, views)
 
+    def loss_backward(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
+        if not self._all_learn:
+            return super().loss_backward(chosen, draws, targets, weights)
+        step = Steps(np.array([0, len(chosen)]), np.zeros(1), chosen, draws, targets, np.asarray(weights, np.float64))
+        loss, hits, gradients = self.fused.gradients(self.plan, step)
+        for parameter, gradient in zip(self.fused.parameters.tensors, gradients, strict=True):
+            parameter.grad = gradient
+        return loss, hits
+
+    @property
+    def _all_learn(self) -> bool:
+        return all(parameter.requires_grad for parameter in self.fused.parameters.tensors)
+
     def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
-        if all(parameter.requires_grad for parameter in self.network.parameters()):
+        if self._all_learn:
             return self.fused.train(self.plan, steps, optimizer, clip)
         return super().train(steps, optimizer, clip)  # torch's optimiser leaves frozen parameters alone
 

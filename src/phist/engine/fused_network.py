@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.engine.arena import PHASES, Arena, counting_arena, make_arena
+from phist.engine.arena import PHASES, Arena, counting_arena, make_arena, most_held
 from phist.engine.budget import KEPT, needs
-from phist.engine.optimizer import AdamWArrays, AdamWState, no_adamw
+from phist.engine.optimizer import AdamWArrays, AdamWState, no_adamw, no_motion
 from phist.engine.parameters import Parameters
 from phist.engine.plan import Plan, make_plan
 from phist.engine.shape import Network, columns_of, shape_of
@@ -28,6 +28,7 @@ from phist.nn.sampling import Draws, Views
 
 Array = NDArray[Any]
 PAIRS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
+LAST_HELD = 64  # times max_elements: last responses that are held where roots come in turns, 4 GB unless limited
 SPARE_SHARDS = 4  # of every step in training, done by the worker that is ready first
 SPARE_PAYS = 0.5  # pairs in a step for each parameter, whose gradient every shard has for itself
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
@@ -44,6 +45,7 @@ class FusedNetwork:
         self.channels = network.config.channels
         self.threads = thread_budget()
         self.max_pairs = max(1, network.config.max_elements // self.shape.widest)
+        self.max_last = most_held(LAST_HELD * network.config.max_elements)
         self.clocks = np.zeros((MAX_THREADS, 0), np.int64)  # of each thread, by phase
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
         self.parameters = Parameters(self.shape, self.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
@@ -95,6 +97,18 @@ class FusedNetwork:
                 state.advance(len(part.rates))
             total, hits, skip = total + losses, hits + own, (False, False)
         return total, hits
+
+    @torch.no_grad()
+    def gradients(self, plan: Plan, step: Steps) -> tuple[float, int, list[Tensor]]:
+        """The loss of a single step, its hits and the gradients of all parameters, which stay as they are; statistics move.
+
+        Both passes go together, as in `train`: graphs are still in the cache when their backward pass begins.
+        """
+        call = _Pass(self, plan, step.graphs, step.draws, step.ptr)
+        skip = call.initialise_statistics()
+        with self._all_or_nothing():
+            losses, hits = call.train(step, no_motion(self.parameters, call.n_threads), skip)
+        return losses / len(step.graphs), hits, self.parameters.collect(call.work.gradients)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -156,6 +170,7 @@ class _Pass:
         self.n_threads = min(threads, self.n_shards)
         self.n_workers = workers_for(self.n_threads) if in_step else self.n_threads
         self.max_pairs = max(1, fused.max_pairs // self.n_threads)
+        self.max_last = fused.max_last // self.n_threads
         self.arenas: list[Arena] = []
         fused.parameters.read()
 
@@ -232,7 +247,7 @@ class _Pass:
     def sizes(self, keep: bool) -> Array:
         """What each shard needs of an arena, and what it may keep for the backward pass."""
         found = np.zeros((self.n_shards, KEPT + 1), np.int64)
-        needs(Job(self.plan, self.network, self.work, self.max_pairs, counting_arena()), keep, found)
+        needs(Job(self.plan, self.network, self.work, self.max_pairs, self.max_last, counting_arena()), keep, found)
         return found
 
     def _make_work(self, only_nodes: bool, n_gradients: int) -> Work:
@@ -260,7 +275,7 @@ class _Pass:
 
     def _run(self, mode: int, training: Training = _NO_TRAINING) -> None:
         def task(number: int, cells: Array, this_round: int) -> None:
-            job = Job(self.plan, self.network, self.work, self.max_pairs, self.arenas[number])
+            job = Job(self.plan, self.network, self.work, self.max_pairs, self.max_last, self.arenas[number])
             run_worker(number, cells, this_round, mode, job, training)
 
         run_workers(task, self.n_workers)

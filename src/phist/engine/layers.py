@@ -11,12 +11,21 @@ import numpy as np
 from phist.engine.arena import LINEAR, RECURSION, begin_phase, charge, take_floats
 from phist.engine.balls import Chunk, ball_operator, first_pair, reached_from
 from phist.engine.dense import accumulate, multiply
-from phist.engine.jit import inner
-from phist.engine.recursion import ball_sum, ball_terms, chebyshev_sum, chebyshev_terms
+from phist.engine.jit import ZERO, inner
+from phist.engine.recursion import (
+    BESIDE,
+    ball_sum,
+    ball_terms,
+    chebyshev_sum,
+    chebyshev_sum_beside,
+    chebyshev_terms,
+    chebyshev_terms_beside,
+)
 from phist.engine.shape import Weights
 from phist.engine.simd import LANES, broadcast, elu, load, load_flat, single, splat, store, store_flat, where_positive
 from phist.engine.views import matrix, part, rows_of
 
+TILE = 768  # pairs that are taken through several loops while they are in the cache; whole segments, and sixes of `dense`
 SEGMENT = 64  # gradients summed up before the sum is added to others: of many that nearly cancel, few digits are lost
 FORWARD, BACKWARD = (np.int64(number) for number in range(2))  # typed, or the compiler would make two functions of everything
 
@@ -67,7 +76,14 @@ def _spread(chunk: Chunk, layer: Layer, x: Any, backward: np.int64, arena: Any) 
     """The terms of a layer from the first of them, or backward, on every block of a chunk."""
     since, order, n_rows = begin_phase(arena), layer.order, chunk.n_rows
     n_whole = 1 if chunk.n_background else chunk.n_pairs // n_rows
-    for block in range(n_whole):
+    n_beside = n_whole // BESIDE * BESIDE if chunk.beside == BESIDE else 0
+    for block in range(0, n_beside, BESIDE):
+        own = matrix(x, block * n_rows * x.width, n_rows, BESIDE * x.width)
+        if backward:
+            chebyshev_sum_beside(own, order, chunk.transposed)
+        else:
+            chebyshev_terms_beside(own, order, chunk.operator)
+    for block in range(n_beside, n_whole):
         if backward:
             chebyshev_sum(rows_of(x, block * n_rows, n_rows), order, chunk.transposed)
         else:
@@ -90,10 +106,23 @@ def convolve(shape: Any, weights: Weights, chunk: Chunk, z: Any, x: Any, y: Any,
         _activate(chunk, layer, matrix(z, 0, chunk.n_pairs, layer.inputs))
         _spread(chunk, layer, layer.terms, FORWARD, arena)
         response = matrix(y if number == len(shape.orders) - 1 else z, 0, chunk.n_pairs, layer.width)
-        since = begin_phase(arena)
-        multiply(layer.terms, weights_of(weights, layer), response)
+        since, bias = begin_phase(arena), part(weights.values, weights.biases[number], layer.width)
+        multiply_and_add(layer.terms, weights_of(weights, layer), bias, chunk.n_background, response)
         charge(arena, LINEAR, since)
-        _add_background(chunk, response, part(weights.values, weights.biases[number], layer.width))
+        _add_background(chunk, response)
+
+
+@inner
+def multiply_and_add(x: Any, w: Any, bias: Any, n_biased: int, y: Any) -> None:
+    """Y = x w, and the bias on the first ``n_biased`` rows, or on all where that is zero."""
+    n_biased = n_biased if n_biased else y.n
+    for begin in range(0, y.n, TILE):
+        end = min(begin + TILE, y.n)
+        multiply(rows_of(x, begin, end - begin), w, rows_of(y, begin, end - begin))
+        for block in range(0, y.width, LANES):
+            constant = load_flat(bias, block)
+            for row in range(begin, min(end, n_biased)):
+                store(y, row, block, load(y, row, block) + constant)
 
 
 @inner
@@ -119,16 +148,12 @@ def _activate(chunk: Chunk, layer: Layer, z: Any) -> None:
 
 
 @inner
-def _add_background(chunk: Chunk, z: Any, bias: Any) -> None:
-    """From differences to values: add the bias to the background, and the background to the pairs of balls."""
+def _add_background(chunk: Chunk, z: Any) -> None:
+    """From differences to values, for the pairs of balls."""
     n_background, rows = chunk.n_background, chunk.balls.rows
-    for block in range(0, z.width, LANES):
-        constant = load_flat(bias, block)
-        for pair in range(n_background if n_background else chunk.n_pairs):
-            store(z, pair, block, load(z, pair, block) + constant)
-        if n_background:
-            for pair in range(n_background, chunk.n_pairs):
-                store(z, pair, block, load(z, pair, block) + load(z, rows[pair - n_background], block))
+    for block in range(0, z.width if n_background else 0, LANES):
+        for pair in range(n_background, chunk.n_pairs):
+            store(z, pair, block, load(z, pair, block) + load(z, rows[pair - n_background], block))
 
 
 @inner
@@ -144,17 +169,20 @@ def convolve_backward(shape: Any, weights: Weights, gradient: Any, chunk: Chunk,
         stride, grad_y = layer.order * layer.inputs, matrix(signal, 0, n_pairs, layer.width)
         _add_background_backward(chunk, grad_y)
         since, own = begin_phase(arena), matrix(grad_terms, 0, n_pairs, stride)
-        multiply(grad_y, matrix(weights.values, weights.transposes[number], layer.width, stride), own)
-        charge(arena, LINEAR, since)
-        _bias_backward(chunk, grad_y, part(gradient, weights.biases[number], layer.width))
-        since = begin_phase(arena)
-        accumulate(layer.terms, grad_y, matrix(gradient, weights.matrices[number], stride, layer.width))
+        transposed = matrix(weights.values, weights.transposes[number], layer.width, stride)
+        grad_weights = matrix(gradient, weights.matrices[number], stride, layer.width)
+        grad_bias = part(gradient, weights.biases[number], layer.width)
+        for begin in range(0, n_pairs, TILE):
+            n = min(TILE, n_pairs - begin)
+            multiply(rows_of(grad_y, begin, n), transposed, rows_of(own, begin, n))
+            _bias_backward(chunk, begin, rows_of(grad_y, begin, n), grad_bias)
+            accumulate(rows_of(layer.terms, begin, n), rows_of(grad_y, begin, n), grad_weights)
         charge(arena, LINEAR, since)
         _spread(chunk, layer, own, BACKWARD, arena)
         _activate_backward(chunk, layer, own, matrix(signal, 0, n_pairs, layer.inputs))
     grad_y = matrix(signal, 0, n_pairs, shape.widths[0])
     _add_background_backward(chunk, grad_y)
-    _bias_backward(chunk, grad_y, part(gradient, weights.biases[0], shape.widths[0]))
+    _bias_backward(chunk, ZERO, grad_y, part(gradient, weights.biases[0], shape.widths[0]))
 
 
 @inner
@@ -169,13 +197,14 @@ def _add_background_backward(chunk: Chunk, grad_y: Any) -> None:
 
 
 @inner
-def _bias_backward(chunk: Chunk, grad_y: Any, grad_bias: Any) -> None:
-    """From the gradient of one node of a pair to the sum over its nodes; adds to the bias's gradient."""
-    multiplicity, n_pairs = chunk.multiplicity, chunk.n_pairs
-    n_biased = chunk.n_background if chunk.n_background else n_pairs  # the others are differences, without a bias
+def _bias_backward(chunk: Chunk, begin: int, grad_y: Any, grad_bias: Any) -> None:
+    """From the gradient of one node of a pair, from pair ``begin`` on, to the sum over its nodes; adds to the bias's gradient."""
+    multiplicity, n_biased = chunk.multiplicity, grad_y.n
+    if chunk.n_background:  # the others are differences, without a bias
+        n_biased = max(0, min(n_biased, chunk.n_background - begin))
     for block in range(0, grad_y.width, LANES):
-        for pair in range(n_pairs if chunk.is_merged else 0):
-            store(grad_y, pair, block, load(grad_y, pair, block) * broadcast(multiplicity, pair))
+        for pair in range(grad_y.n if chunk.is_merged else 0):
+            store(grad_y, pair, block, load(grad_y, pair, block) * broadcast(multiplicity, begin + pair))
         for start in range(0, n_biased, SEGMENT):
             total = splat(single(0.0))
             for pair in range(start, min(start + SEGMENT, n_biased)):

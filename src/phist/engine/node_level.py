@@ -14,6 +14,7 @@ from phist.engine.arena import (
     tops_of,
 )
 from phist.engine.balls import Chunk, ball_operator, first_pair, reached_from
+from phist.engine.beside import embed_beside, embed_beside_backward
 from phist.engine.bins import (
     Rows,
     add_to_histogram,
@@ -22,12 +23,12 @@ from phist.engine.bins import (
     scale_histogram,
     squash_rows,
 )
-from phist.engine.dense import accumulate, add_times, fill, multiply
+from phist.engine.dense import accumulate, add_times, fill
 from phist.engine.jit import ONE, ZERO, inner
-from phist.engine.layers import convolve, convolve_backward, take_signal
+from phist.engine.layers import convolve, convolve_backward, multiply_and_add, take_signal
 from phist.engine.recursion import chebyshev_terms, impulse_terms, scatter_impulses
 from phist.engine.shape import Weights
-from phist.engine.simd import LANES, load, load_flat, single, store
+from phist.engine.simd import LANES, load_flat, single, store
 from phist.engine.views import matrix, part, rows_of, value_of
 
 ROWS_AT_ONCE = 1024  # rows of the background whose histograms are held at a time
@@ -39,7 +40,7 @@ class Responses(NamedTuple):
     u: Any  # (pairs of roots, order): terms of the impulses
     x: Any  # terms of every further layer
     y: Any  # (pairs, width): what the last layer responds
-    squashed: Any  # (pairs, width): the same, whitened and between -1 and 1
+    squashed: Any  # (pairs, width): the same, whitened and between -1 and 1; not of roots side by side
     whitening: Any  # (2, width), or (2 · roots, width): mean and scale for all roots, or for each
 
 
@@ -52,16 +53,13 @@ class Background(NamedTuple):
 
 
 @inner
-def take_responses(shape: Any, chunk: Chunk, whitening: Any, arena: Any) -> Responses:
-    """Memory for them; at the same tops it is the same."""
+def take_responses(shape: Any, chunk: Chunk, last: Any, whitening: Any, arena: Any) -> Responses:
+    """Memory for them; at the same tops it is the same. What the last layer responds may have its place already, ``last``."""
     n, width = chunk.n_pairs, shape.widths[-1]
-    return Responses(
-        take_matrix(arena, n - chunk.n_background, shape.orders[0]),
-        take_floats(arena, n * shape.further_terms),
-        take_matrix(arena, n, width),
-        take_matrix(arena, n, width),
-        whitening,
-    )
+    u, x = take_matrix(arena, n - chunk.n_background, shape.orders[0]), take_floats(arena, n * shape.further_terms)
+    own = take_matrix(arena, 0 if last.n else n, width)
+    squashed = take_matrix(arena, n if chunk.beside == 1 else 0, width)
+    return Responses(u, x, last if last.n else own, squashed, whitening)
 
 
 @inner
@@ -101,16 +99,13 @@ def respond(shape: Any, weights: Weights, chunk: Chunk, roots: Any, responses: R
     _fill_impulses(shape, chunk, roots, u, arena)
     signal = take_signal(shape, 0 if len(shape.orders) == 1 else n_pairs, arena)
     z = matrix(responses.y if len(shape.orders) == 1 else signal, 0, n_pairs, width)
-    since = begin_phase(arena)
-    multiply(u, matrix(weights.values, weights.matrices[0], order, width), rows_of(z, n_background, n_pairs - n_background))
+    since, bias = begin_phase(arena), part(weights.values, weights.biases[0], width)
+    first = matrix(weights.values, weights.matrices[0], order, width)
+    multiply_and_add(u, first, bias, ZERO, rows_of(z, n_background, n_pairs - n_background))
     charge(arena, LINEAR, since)
-    biases = part(weights.values, weights.biases[0], width)
-    for block in range(0, width, LANES):
-        bias = load_flat(biases, block)
-        for row in range(n_background):
-            store(z, row, block, bias)
-        for pair in range(n_background, n_pairs):
-            store(z, pair, block, load(z, pair, block) + bias)
+    for row in range(n_background):
+        for block in range(0, width, LANES):
+            store(z, row, block, load_flat(bias, block))
     convolve(shape, weights, chunk, signal, responses.x, responses.y, arena)
     lower_tops(arena, tops)
 
@@ -129,7 +124,7 @@ def _fill_impulses(shape: Any, chunk: Chunk, roots: Any, u: Any, arena: Any) -> 
         for lane in range(lanes):
             terms[roots[start + lane] * terms.width + lane] = single(1.0)
         chebyshev_terms(terms, order, chunk.operator)
-        scatter_impulses(terms, lanes, rows_of(u, start * n, lanes * n))
+        scatter_impulses(terms, lanes, chunk.beside, rows_of(u, start * n, lanes * n))
     lower_tops(arena, tops)
     charge(arena, RECURSION, since)
 
@@ -148,11 +143,16 @@ def _rows(chunk: Chunk, responses: Responses, whitening: Any, begin: int, n: int
 
 
 @inner
+def _all_rows(chunk: Chunk, responses: Responses) -> Rows:
+    return Rows(responses.y, responses.whitening, responses.squashed, chunk.multiplicity)
+
+
+@inner
 def squash(shape: Any, chunk: Chunk, responses: Responses, arena: Any) -> None:
     """Whiten the responses and bring them between -1 and 1."""
     bins, since = value_of(shape.bins), begin_phase(arena)
     n = chunk.n_pairs if shape.joint else chunk.n_rows
-    for begin in range(0, chunk.n_pairs, n):
+    for begin in range(0, chunk.n_pairs if chunk.beside == 1 else 0, n):
         squash_rows(bins, _rows(chunk, responses, whitening_of(shape, responses.whitening, begin // n), begin, n))
     charge(arena, HISTOGRAMS, since)
 
@@ -168,7 +168,9 @@ def embed(shape: Any, chunk: Chunk, responses: Responses, embeddings: Any, densi
     """Histograms of the chunk's roots; what is out of a root's reach counts by the background."""
     bins, since = value_of(shape.bins), begin_phase(arena)
     fill(embeddings, single(0.0))
-    for root in range(chunk.n_roots):
+    if chunk.beside > 1:
+        embed_beside(shape, chunk, _all_rows(chunk, responses), embeddings, arena)
+    for root in range(chunk.n_roots if chunk.beside == 1 else 0):
         begin = first_pair(chunk, root)
         rows = _rows(chunk, responses, responses.whitening, begin, first_pair(chunk, root + 1) - begin)
         add_to_histogram(bins, rows, histogram_of(shape, embeddings, root))
@@ -215,11 +217,13 @@ def embed_backward(
     """
     bins, since, tops, width = value_of(shape.bins), begin_phase(arena), tops_of(arena), shape.widths[-1]
     own = take_sums(shape, arena)
+    if chunk.beside > 1:
+        embed_beside_backward(shape, chunk, _all_rows(chunk, responses), grad_histograms, grad_y, sums, arena)
     if chunk.n_background:
         fill(own, single(0.0))
         _embed_background_backward(shape, chunk, responses, grad_histograms, grad_y, own, arena)
         _add_sums(sums, ZERO, own)
-    for root in range(chunk.n_roots):
+    for root in range(chunk.n_roots if chunk.beside == 1 else 0):
         fill(own, single(0.0))
         begin = first_pair(chunk, root)
         n, whitening = first_pair(chunk, root + 1) - begin, whitening_of(shape, responses.whitening, root)

@@ -40,6 +40,15 @@ def no_adamw() -> AdamWArrays:
     return AdamWArrays(floats, floats, floats, floats, floats, integers, np.empty(0), (0.0, 0.0), 0.0, 0.0, 0, np.empty(0))
 
 
+def no_motion(parameters: Parameters, threads: int) -> AdamWArrays:
+    """For a step that leaves the parameters where they are: its gradients are asked for."""
+    zeros, mean, square = (np.zeros(parameters.own_size, np.float32) for _ in range(3))
+    return AdamWArrays(
+        np.empty_like(zeros), mean, square, zeros, zeros, parameters.mirrors, np.zeros(1), (0.0, 0.0), 1.0, math.inf, 0,
+        np.zeros(threads),
+    )  # fmt: skip
+
+
 class AdamWState:
     """The state of a torch optimiser in the order of the engine's parameters.
 

@@ -24,10 +24,11 @@ from phist.engine.roots import (
     embed_roots_backward,
     merge_roots,
     take_distinct_roots,
+    take_last,
 )
 from phist.engine.simd import LANES, add_wide, broadcast, fma, load, load_flat, single, splat, store, store_flat
 from phist.engine.views import matrix, part, rows_of
-from phist.engine.work import ENTRIES, FIRST_ROOT, FLOATS, INTEGERS, KEPT, N_PAIRS, RESPONSES, ROOTS, draws_of
+from phist.engine.work import ENTRIES, FIRST_ROOT, FLOATS, INTEGERS, KEPT, LAST, N_PAIRS, RESPONSES, ROOTS, draws_of
 
 
 @inner
@@ -86,7 +87,7 @@ def forward(items: Any, shard: int, job: Any) -> None:
 def _embed_nodes(items: Any, shard: int, job: Any) -> tuple[Any, int]:
     """f_node: embeddings of the graphs' distinct roots, and how many there are."""
     work, arena, shape = job.work, job.arena, job.network.shape
-    n_draws, n_roots, kept = 0, 0, 0
+    n_draws, n_roots, kept, room = 0, 0, 0, job.max_last
     for item in items:
         n_draws += draws_of(work, item)
     work.root_embeddings[shard] = arena.tops[FLOATS_TOP]
@@ -96,17 +97,22 @@ def _embed_nodes(items: Any, shard: int, job: Any) -> tuple[Any, int]:
         state[FLOATS], state[INTEGERS] = arena.tops[FLOATS_TOP], arena.tops[INTEGERS_TOP]
         distinct = take_distinct_roots(shape, draws_of(work, item), arena)
         own, tops = merge_roots(job, item, distinct), tops_of(arena)
-        chunk = embed_roots(job, work.graphs[item], distinct, rows_of(embeddings, n_roots, own))
+        last = take_last(job, work.graphs[item], own, room)
+        above = tops_of(arena)
+        chunk = embed_roots(job, work.graphs[item], distinct, rows_of(embeddings, n_roots, own), last)
         held = arena.tops[FLOATS_TOP] - tops[FLOATS_TOP]
         is_kept = chunk.n_roots == own and kept + held <= work.keep[shard]
         _finish_nodes(job, shard, item, distinct, rows_of(embeddings, n_roots, own))
         state[KEPT], state[N_PAIRS], state[ENTRIES] = is_kept, chunk.n_pairs, chunk.balls.n_entries
-        state[ROOTS], state[FIRST_ROOT] = own, n_roots
+        state[LAST], state[ROOTS], state[FIRST_ROOT] = last.n, own, n_roots
         n_roots += own
         if is_kept:
             kept += held
-        else:
+        elif work.keep[shard] < 0:
             lower_tops(arena, tops)
+        else:
+            lower_tops(arena, above)
+            room -= last.n * last.width
     return embeddings, n_roots
 
 

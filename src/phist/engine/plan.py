@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.engine.jit import ZERO, compiled, inner
-from phist.engine.recursion import Operator
+from phist.engine.recursion import BESIDE, Operator
 from phist.engine.twins import SparseRows, merge_twins, twin_classes
 from phist.engine.views import part
 from phist.graphs.arrays import starts_of
@@ -16,6 +16,7 @@ from phist.nn.batch import LEAST_DEGREE, LEAST_EXPONENT, check_operator
 
 BALL_PAYS = 0.6  # a ball with more of the rows than this costs less when computed whole
 PROBES = 8  # roots per graph whose balls are measured
+LARGE = 4096  # rows whose terms no longer stay in the cache: roots side by side wait less for memory
 
 Array = NDArray[Any]
 
@@ -42,6 +43,7 @@ class Plan(NamedTuple):
     root_row: Array  # (nodes): the row that stands for a node when it is the root
     by_balls: Array  # (graphs): whether rows beyond the reach of a root are taken from a background
     ball_sizes: Array  # (graphs): rows that a root reaches, the mean over a few; all of them where balls are not used
+    beside: Array  # (graphs): roots that are computed side by side, row by row; one where they come one after the other
 
     def costs(self, graphs: Array, n_roots: Array) -> Array:
         """What some graphs cost, seen from so many roots, in rows of a root; the other weights were fitted to times of steps."""
@@ -66,7 +68,7 @@ def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool, operator:
 
     Args:
         reach: hops from a root to the farthest row it can change.
-        balls: whether the network allows a background at all.
+        balls: whether the network allows a background at all, and roots side by side, since it whitens all of them alike.
         operator: that of directed graphs, ``"random-walk"``, is computed without balls, and twins are not merged there.
     """
     check_operator(operator, graphs.directed)
@@ -96,6 +98,7 @@ def make_plan(graphs: GraphSet, scale: float, reach: int, balls: bool, operator:
         rows.root_row,
         by_balls,
         ball_sizes,
+        np.where(balls & ~by_balls & (np.diff(rows.ptr) >= LARGE), BESIDE, 1),
     )
 
 

@@ -11,6 +11,7 @@ from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
 from phist.engine.views import part
 
 QUAD = 4  # entries of a row between pairs come in fours: its end is no surprise to the processor then
+BESIDE = 4  # signals side by side: memory gives four lines of a place in about the time of two
 
 
 class Operator(NamedTuple):
@@ -40,14 +41,46 @@ def _apply(x: Any, column: int, operator: Operator, row: int, in_fours: bool) ->
 
 
 @inner
+def _apply_beside(x: Any, column: int, operator: Operator, row: int) -> Any:
+    """`_apply` on `BESIDE` signals: each neighbour's row is read once, and all that is wanted of it."""
+    indices, values, apart = operator.indices, operator.values, x.width // BESIDE
+    zero = splat(single(0.0))
+    a, b, c, d = zero, zero, zero, zero
+    for at in range(operator.indptr[row], operator.indptr[row + 1]):
+        value, source = broadcast(values, at), indices[at]
+        a = fma(value, load(x, source, column), a)
+        b = fma(value, load(x, source, column + apart), b)
+        c = fma(value, load(x, source, column + 2 * apart), c)
+        d = fma(value, load(x, source, column + 3 * apart), d)
+    return a, b, c, d
+
+
+@inner
+def _store_term(x: Any, row: int, block: int, k: int, width: int, total: Any) -> None:
+    """T_k from the operator times T_(k-1)."""
+    if k > 1:
+        total = total + total - load(x, row, block - 2 * width)
+    store(x, row, block, total)
+
+
+@inner
 def _next_term(x: Any, n: int, k: int, width: int, operator: Operator, in_fours: bool) -> None:
     """T_k of the first ``n`` rows from the terms before it."""
     for row in range(n):
         for block in range(k * width, (k + 1) * width, LANES):
-            total = _apply(x, block - width, operator, row, in_fours)
-            if k > 1:
-                total = total + total - load(x, row, block - 2 * width)
-            store(x, row, block, total)
+            _store_term(x, row, block, k, width, _apply(x, block - width, operator, row, in_fours))
+
+
+@inner
+def _next_term_beside(x: Any, k: int, width: int, operator: Operator) -> None:
+    apart = x.width // BESIDE
+    for row in range(x.n):
+        for block in range(k * width, (k + 1) * width, LANES):
+            a, b, c, d = _apply_beside(x, block - width, operator, row)
+            _store_term(x, row, block, k, width, a)
+            _store_term(x, row, block + apart, k, width, b)
+            _store_term(x, row, block + 2 * apart, k, width, c)
+            _store_term(x, row, block + 3 * apart, k, width, d)
 
 
 @inner
@@ -57,6 +90,14 @@ def chebyshev_terms(x: Any, order: int, operator: Operator) -> None:
     width = x.width // order
     for k in range(1, order):
         _next_term(x, x.n, k, width, operator, NO)
+
+
+@inner
+def chebyshev_terms_beside(x: Any, order: int, operator: Operator) -> None:
+    """`chebyshev_terms` of `BESIDE` signals, whose blocks follow one another in a row."""
+    never_inline()
+    for k in range(1, order):
+        _next_term_beside(x, k, x.width // (BESIDE * order), operator)
 
 
 @inner
@@ -71,15 +112,40 @@ def ball_terms(x: Any, order: int, reached: Any, operator: Operator) -> None:
 
 
 @inner
+def _store_sum(x: Any, row: int, block: int, k: int, width: int, total: Any) -> None:
+    """The operator times a k-th block belongs, twice but for the first, to the block before; less that block, to the one ahead."""
+    double = splat(single(2.0) if k > 1 else single(1.0))
+    store(x, row, block, fma(double, total, load(x, row, block)))
+    if k > 1:
+        store(x, row, block - width, load(x, row, block - width) - load(x, row, block + width))
+
+
+@inner
 def _fold_term(x: Any, n: int, k: int, width: int, operator: Operator, in_fours: bool) -> None:
     """Add what the k-th blocks of the first ``n`` rows mean to the blocks before them."""
-    double = splat(single(2.0) if k > 1 else single(1.0))
     for row in range(n):
         for block in range((k - 1) * width, k * width, LANES):
-            total = _apply(x, block + width, operator, row, in_fours)
-            store(x, row, block, fma(double, total, load(x, row, block)))
-            if k > 1:
-                store(x, row, block - width, load(x, row, block - width) - load(x, row, block + width))
+            _store_sum(x, row, block, k, width, _apply(x, block + width, operator, row, in_fours))
+
+
+@inner
+def _fold_term_beside(x: Any, k: int, width: int, operator: Operator) -> None:
+    apart = x.width // BESIDE
+    for row in range(x.n):
+        for block in range((k - 1) * width, k * width, LANES):
+            a, b, c, d = _apply_beside(x, block + width, operator, row)
+            _store_sum(x, row, block, k, width, a)
+            _store_sum(x, row, block + apart, k, width, b)
+            _store_sum(x, row, block + 2 * apart, k, width, c)
+            _store_sum(x, row, block + 3 * apart, k, width, d)
+
+
+@inner
+def chebyshev_sum_beside(x: Any, order: int, operator: Operator) -> None:
+    """`chebyshev_sum` of `BESIDE` signals; the backward form of `chebyshev_terms_beside`."""
+    never_inline()
+    for k in range(order - 1, 0, -1):
+        _fold_term_beside(x, k, x.width // (BESIDE * order), operator)
 
 
 @inner
@@ -117,9 +183,17 @@ def impulse_terms(u: Any, reached: Any, operator: Operator) -> None:
 
 
 @inner
-def scatter_impulses(terms: Any, lanes: int, u: Any) -> None:
-    """From terms of several impulses side by side, (rows, order · LANES), to those of each, (lanes · rows, order)."""
-    size = terms.n * u.width
+def scatter_impulses(terms: Any, lanes: int, beside: int, u: Any) -> None:
+    """From terms of several impulses side by side, (rows, order · LANES), to those of each, (lanes · rows, order).
+
+    Args:
+        beside: as many of the results are side by side; those that are too few come one after the other.
+    """
+    n, order, n_beside = terms.n, u.width, lanes // beside * beside
     for lane in range(lanes):
-        for number in range(size):
-            u[lane * size + number] = terms[number * LANES + lane]
+        step = beside if lane < n_beside else 1
+        first = lane // step * step
+        for row in range(n):
+            to, source = (first * n + row * step + lane - first) * order, row * terms.width + lane
+            for k in range(order):
+                u[to + k] = terms[source + k * LANES]

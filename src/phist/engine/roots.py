@@ -14,7 +14,7 @@ from phist.engine.arena import (
     take_matrix,
     tops_of,
 )
-from phist.engine.balls import Chunk, Counts, open_chunk, take_chunk
+from phist.engine.balls import Chunk, Counts, most_counts, open_chunk, take_chunk
 from phist.engine.bins import scale_histogram_backward
 from phist.engine.dense import fill
 from phist.engine.graph_level import density_of, take_moments
@@ -32,11 +32,13 @@ from phist.engine.node_level import (
     take_sums,
     whitening_of,
 )
-from phist.engine.plan import nodes_in
+from phist.engine.plan import nodes_in, rows_in
 from phist.engine.simd import LANES, load, load_flat, single, store
 from phist.engine.views import matrix, part, rows_of, value_of
 from phist.engine.whitening import add_moments, append_moments, append_moments_backward, finish_moments, whiten_backward
-from phist.engine.work import ENTRIES, KEPT, N_PAIRS
+from phist.engine.work import ENTRIES, KEPT, LAST, N_PAIRS
+
+PAIRS_AT_ONCE = 4096  # in statistics
 
 
 class DistinctRoots(NamedTuple):
@@ -117,14 +119,32 @@ def _open_chunk(job: Any, graph: int, distinct: DistinctRoots, begin: int, n_roo
 
 
 @inner
-def _take_responses(shape: Any, chunk: Chunk, distinct: DistinctRoots, begin: int, arena: Any) -> Responses:
-    """Those of a chunk whose first root is ``begin``."""
-    whitening = rows_of(distinct.whitening, 0 if shape.joint else 2 * begin, 2 * n_sets(shape, chunk.n_roots))
-    return take_responses(shape, chunk, whitening, arena)
+def pairs_in_turns(job: Any, graph: int, n_roots: int) -> int:
+    """All pairs of the roots, where they come in turns and are known beforehand: without balls."""
+    plan = job.plan
+    if plan.by_balls[graph] or most_counts(plan, graph, n_roots, job.max_pairs).roots == n_roots:
+        return 0
+    n: int = n_roots * rows_in(plan, graph)
+    return n
 
 
 @inner
-def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any) -> Chunk:
+def take_last(job: Any, graph: int, n_roots: int, room: int) -> Any:
+    """Space for what the last layer responds in all turns, which is not computed again then: (pairs, width), if there is room."""
+    n, width = pairs_in_turns(job, graph, n_roots), job.network.shape.widths[-1]
+    return take_matrix(job.arena, n if n * width <= room else 0, width)
+
+
+@inner
+def _take_responses(shape: Any, chunk: Chunk, distinct: DistinctRoots, begin: int, last: Any, arena: Any) -> Responses:
+    """Those of a chunk whose first root is ``begin``."""
+    whitening = rows_of(distinct.whitening, 0 if shape.joint else 2 * begin, 2 * n_sets(shape, chunk.n_roots))
+    own = rows_of(last, begin * chunk.n_rows if last.n else 0, chunk.n_pairs if last.n else 0)
+    return take_responses(shape, chunk, own, whitening, arena)
+
+
+@inner
+def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any, last: Any) -> Chunk:
     """f_node: embeddings of the distinct roots. Returns the last chunk; a single one stays in the arena with its responses."""
     arena, shape, n_roots = job.arena, job.network.shape, embeddings.n
     doubles = arena.tops[DOUBLES]
@@ -133,7 +153,7 @@ def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any) 
         moments[c] = 0.0
     tops = tops_of(arena)
     chunk = _open_chunk(job, graph, distinct, ZERO, n_roots)
-    responses = _take_responses(shape, chunk, distinct, ZERO, arena)
+    responses = _take_responses(shape, chunk, distinct, ZERO, last, arena)
     in_turns = chunk.n_roots < n_roots
     for turn in range(2):
         begin = ZERO
@@ -141,8 +161,8 @@ def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any) 
             if begin or (in_turns and turn):
                 lower_tops(arena, tops)
                 chunk = _open_chunk(job, graph, distinct, begin, n_roots)
-                responses = _take_responses(shape, chunk, distinct, begin, arena)
-            if turn == 0 or in_turns:
+                responses = _take_responses(shape, chunk, distinct, begin, last, arena)
+            if turn == 0 or (in_turns and not last.n):
                 respond(shape, job.network.node, chunk, part(distinct.rows, begin, chunk.n_roots), responses, arena)
             if turn == 0:
                 _add_moments(shape, chunk, responses.y, begin, moments, own)
@@ -159,12 +179,14 @@ def embed_roots(job: Any, graph: int, distinct: DistinctRoots, embeddings: Any) 
 
 @inner
 def _add_moments(shape: Any, chunk: Chunk, y: Any, begin: int, moments: Any, own: Any) -> None:
-    """Statistics of the responses, over all pairs or root by root."""
+    """Statistics of the responses, over all pairs or root by root; of many, some at a time, which stay in the cache."""
     n, size = chunk.n_pairs if shape.joint else chunk.n_rows, 1 + 2 * shape.widths[-1]
     for number in range(n_sets(shape, chunk.n_roots)):
         to = part(moments, 0 if shape.joint else (begin + number) * size, size)
-        multiplicity, draw_counts = part(chunk.multiplicity, number * n, n), part(chunk.draw_counts, number * n, n)
-        add_moments(rows_of(y, number * n, n), multiplicity, draw_counts, to, own)
+        for first in range(number * n, (number + 1) * n, PAIRS_AT_ONCE):
+            count = min(PAIRS_AT_ONCE, (number + 1) * n - first)
+            multiplicity, draw_counts = part(chunk.multiplicity, first, count), part(chunk.draw_counts, first, count)
+            add_moments(rows_of(y, first, count), multiplicity, draw_counts, to, own)
 
 
 @inner
@@ -205,6 +227,7 @@ def embed_roots_backward(
     """
     arena, shape, graph, state = job.arena, job.network.shape, job.work.graphs[item], job.work.states[item]
     n_roots, kept = grad_embeddings.n, tops_of(arena)
+    last = take_matrix(arena, state[LAST], shape.widths[-1])
     lower_tops(arena, free)
     grads = take_root_gradients(shape, n_roots, arena)
     _fill_gradients(job, graph, distinct, grad_embeddings, grads)
@@ -214,11 +237,11 @@ def embed_roots_backward(
         lower_tops(arena, kept)
         counts = Counts(n_roots, state[N_PAIRS], state[ENTRIES])
         chunk = take_chunk(job.plan, graph, n_roots, counts, shape.reach, job.max_pairs, arena)
-        responses = _take_responses(shape, chunk, distinct, ZERO, arena)
+        responses = _take_responses(shape, chunk, distinct, ZERO, last, arena)
         lower_tops(arena, above)
         _chunk_backward(job, gradient, chunk, responses, grads, grads.sums, YES)
     else:
-        _backward_in_turns(job, gradient, graph, distinct, grads)
+        _backward_in_turns(job, gradient, graph, distinct, grads, last)
 
 
 @inner
@@ -252,8 +275,10 @@ def _node_moments_backward(shape: Any, distinct: DistinctRoots, grad_moments: An
 
 
 @inner
-def _backward_in_turns(job: Any, gradient: Any, graph: int, distinct: DistinctRoots, grads: RootGradients) -> None:
-    """Chunk by chunk, computing responses again: once for the gradients of mean and variance, once for those of the parameters."""
+def _backward_in_turns(job: Any, gradient: Any, graph: int, distinct: DistinctRoots, grads: RootGradients, last: Any) -> None:
+    """Chunk by chunk, once for the gradients of mean and variance, once for those of the parameters; what was not kept is computed
+    again.
+    """
     arena, shape, n_roots = job.arena, job.network.shape, grads.inverses.n
     tops = tops_of(arena)
     for turn in range(2):
@@ -261,8 +286,9 @@ def _backward_in_turns(job: Any, gradient: Any, graph: int, distinct: DistinctRo
         while begin < n_roots:
             lower_tops(arena, tops)
             chunk = _open_chunk(job, graph, distinct, begin, n_roots)
-            responses = _take_responses(shape, chunk, distinct, begin, arena)
-            respond(shape, job.network.node, chunk, part(distinct.rows, begin, chunk.n_roots), responses, arena)
+            responses = _take_responses(shape, chunk, distinct, begin, last, arena)
+            if turn or not last.n:
+                respond(shape, job.network.node, chunk, part(distinct.rows, begin, chunk.n_roots), responses, arena)
             squash(shape, chunk, responses, arena)
             own = _gradients_of(shape, grads, begin, chunk.n_roots)
             _chunk_backward(job, gradient, chunk, responses, own, own.ignored if turn else own.sums, bool(turn))

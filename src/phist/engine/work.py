@@ -9,8 +9,8 @@ from phist.engine.shape import Network
 from phist.engine.threads import Shards
 from phist.nn.sampling import Draws
 
-STATES = 8  # what is remembered of a work item between the passes:
-KEPT, FLOATS, INTEGERS, N_PAIRS, ENTRIES, ROOTS, FIRST_ROOT, RESPONSES = range(STATES)
+STATES = 9  # what is remembered of a work item between the passes:
+KEPT, LAST, FLOATS, INTEGERS, N_PAIRS, ENTRIES, ROOTS, FIRST_ROOT, RESPONSES = range(STATES)
 
 
 class Work(NamedTuple):
@@ -43,6 +43,7 @@ class Job(NamedTuple):
     network: Network
     work: Work
     max_pairs: int  # of a root and a row that are held at once
+    max_last: int  # floats of last responses that are held where roots come in turns
     arena: Arena
 
 

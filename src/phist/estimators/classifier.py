@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from phist.checks import finite_number
-from phist.errors import ConfigError, check_choice, shown
+from phist.errors import ConfigError, check_choice
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
 from phist.estimators.effort import Effort, EffortName, plan_effort
 from phist.estimators.ensemble import Candidate, Ensemble, fit_ensemble
-from phist.estimators.examples import ClassWeight, as_labelled, describe_data, make_examples, split_off
+from phist.estimators.examples import ClassWeight, as_labelled, check_class_weight, describe_data, make_examples, split_off
 from phist.estimators.fitted.classifier import FittedClassifier
 from phist.estimators.heads import HEADS
 from phist.estimators.members import MEMBERS
@@ -156,10 +156,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         preset = resolve(make_preset(self.preset), self.network, self.training)
         if self.time_budget is not None:
             finite_number("time_budget", self.time_budget, least=0, above=True)
-        if not (self.class_weight is None or isinstance(self.class_weight, Mapping) or self.class_weight == "balanced"):
-            raise ConfigError(
-                f"class_weight={shown(self.class_weight)} was given; 'balanced', a weight for each label, or None is needed"
-            )
+        check_class_weight(self.class_weight)
         if self.preset == "auto":
             check_ensemble_training(preset.training)
 

@@ -10,7 +10,7 @@ from sklearn.base import TransformerMixin
 from phist.engine.choice import choose_engine
 from phist.estimators.base import StructuralEstimator
 from phist.estimators.card import write_card
-from phist.estimators.examples import ClassWeight, as_labelled, describe_data, make_examples, split_off
+from phist.estimators.examples import ClassWeight, as_labelled, check_class_weight, describe_data, make_examples, split_off
 from phist.estimators.fitted.embedder import FittedEmbedder
 from phist.estimators.members.member import Lesson
 from phist.estimators.members.network import Network
@@ -111,6 +111,11 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         )
         self.member_.fit_whole(lesson, held_out)
         return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_class_weight(self.class_weight)
+        resolve(make_preset(self.preset), self.network, self.training)
 
     def _fit_unlabelled(self, graphs: GraphSet) -> None:
         self.classes_, self.data_ = np.empty(0, dtype=np.int64), describe_data(graphs)

@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 
 from phist.engine.steps import scale_weights
-from phist.errors import ConfigError, GraphInputError
+from phist.errors import ConfigError, GraphInputError, shown
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
@@ -55,6 +55,12 @@ def make_examples(
     if not weights.any():
         raise GraphInputError("class_weight and sample_weight together leave every graph with weight 0; raise one of them")
     return Examples(put_in_order(graphs.with_labels(None)), targets, weights)
+
+
+def check_class_weight(given: Any) -> None:
+    """Raise a `ConfigError` unless this is ``"balanced"``, a mapping or ``None``."""
+    if not (isinstance(given, Mapping | None) or (isinstance(given, str) and given == "balanced")):
+        raise ConfigError(f"class_weight={shown(given)} was given; 'balanced', a weight for each label, or None is needed")
 
 
 def split_off(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples | None]:
@@ -115,8 +121,7 @@ def _are_weights(values: NDArray[np.float64]) -> bool:
 def _weights_of_classes(targets: NDArray[np.int64], classes: Array, class_weight: ClassWeight) -> NDArray[np.float64]:
     if isinstance(class_weight, Mapping):
         return _given_class_weights(classes.tolist(), class_weight)
-    if class_weight != "balanced":
-        raise ConfigError(f'class_weight={class_weight!r:.60} was given; use "balanced", a weight for each label, or None')
+    check_class_weight(class_weight)
     weights, present = np.zeros(len(classes)), np.unique(targets)
     weights[present] = compute_class_weight("balanced", classes=present, y=targets)
     return weights

@@ -28,7 +28,7 @@ def _resolve_network(chosen: NetworkConfig, given: NetworkSettings) -> NetworkCo
     fields = dict(_mapping("network", given))
     if "roots" in fields:
         roots = fields.pop("roots")
-        fields["sampler"] = RootSampler("all") if roots == "all" else RootSampler(count=roots)
+        fields["sampler"] = RootSampler("all") if isinstance(roots, str) and roots == "all" else RootSampler(count=roots)
     elif isinstance(fields.get("sampler"), Mapping):  # as a saved model has it
         fields["sampler"] = _sampler(fields["sampler"])
     network: NetworkConfig = _replaced("network", "NetworkConfig", chosen, fields)

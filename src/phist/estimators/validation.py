@@ -61,7 +61,7 @@ class FoldResult:
 
     def check(self, positions: list[int], classes: int) -> None:
         """Raise a `ConfigError` unless these are probabilities of ``classes`` classes for the graphs at ``positions``."""
-        if self.positions != positions:
+        if self.positions != positions or any(type(place) is not int for place in self.positions):  # 1.0 and true equal 1
             raise ConfigError(f"fold {self.fold} has the positions {shown(self.positions)}; {shown(positions)} are its graphs")
         rows = self.probabilities if isinstance(self.probabilities, list) else []
         if [len(row) if isinstance(row, list) else -1 for row in rows] != [classes] * len(positions):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from phist.errors import ConfigError, check_choice
+from phist.checks import whole_number
+from phist.errors import ConfigError, brief, check_choice, shown
 from phist.graphs import generate
 from phist.graphs.graphset import GraphSet
 
@@ -33,13 +34,19 @@ class Recipe:
 
     @classmethod
     def make(cls, family: str, arguments: Mapping[str, Any]) -> "Recipe":
-        """The recipe, once the family is known and its function takes the arguments."""
+        """The recipe, once the family is known and its function takes the arguments: the first graph is made."""
         check_choice("family", family, FAMILIES)
+        make = FAMILIES[family]
+        signature = inspect.signature(make)
+        count = next(iter(signature.parameters))
         try:
-            inspect.signature(FAMILIES[family]).bind(**arguments)
+            signature.bind(**arguments)
+            recipe = cls(family, tuple((name, json.dumps(arguments[name])) for name in sorted(arguments)))
         except TypeError as error:
-            raise ConfigError(f"the family {family!r} does not take {dict(arguments)}: {error}") from error
-        return cls(family, tuple((name, json.dumps(arguments[name])) for name in sorted(arguments)))
+            raise ConfigError(f"the family {family!r} does not take {shown(dict(arguments))}: {brief(error)}") from error
+        whole_number(count, arguments[count], least=1)
+        make(**{**arguments, count: 1})
+        return recipe
 
     @property
     def fingerprint(self) -> str:

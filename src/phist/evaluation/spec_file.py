@@ -18,6 +18,7 @@ from phist.evaluation.spec_tables import check_keys, file_name, hint, names, nee
 from phist.evaluation.splits import count_folds
 from phist.graphs.catalog import dataset_facts, known_dataset
 from phist.graphs.datasets import DATASETS, load_graphs
+from phist.graphs.read import as_path
 from phist.metrics import METRICS
 
 _KEYS = ("name", "protocol", "metric", "folds", "seeds", "repeats", "no_duplicates", "runs", "methods", "generated", "left_out")
@@ -57,7 +58,7 @@ def read_spec(path: str | Path) -> Spec:
     try:
         return parse_spec(content, path.parent)
     except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{path}: {brief(error, 400)}") from error  # names and values may be of any length
 
 
 def parse_spec(content: Mapping[str, Any], folder: Path) -> Spec:
@@ -134,7 +135,9 @@ def _sample(place: str, block: Mapping[str, Any]) -> tuple[tuple[int | None, ...
     tested = need(place, block, "tested", int, 0) if "tested" in block else None
     fine = labelled and all(number is None or (type(number) is int and number > 0) for number in labelled)
     if not fine or len(set(labelled)) < len(labelled) or tested == 0 or (tested or 1) < 1:
-        raise ConfigError(f"{place} has labelled = {labelled}, tested = {tested}; different whole numbers above zero are needed")
+        raise ConfigError(
+            f"{place} has labelled = {shown(labelled)}, tested = {shown(tested)}; different whole numbers above zero are needed"
+        )
     return tuple(labelled), tested
 
 
@@ -156,13 +159,13 @@ def _dataset(place: str, given: str, folder: Path) -> Dataset:
     facts = known_dataset(given)
     if facts is not None:
         return Dataset(facts.name, facts.fingerprint, None)
-    path = folder / Path(given).expanduser()
     try:
+        path = folder / as_path(given)
         if not path.exists():
             dataset_facts(given)  # which knows the nearest name
         return Dataset(file_name(place, path.name.partition(".")[0]), _fingerprint(path), path)
-    except PhistError as error:
-        raise ConfigError(f"{place}, dataset {given!r}: {error}") from error
+    except (PhistError, OSError) as error:  # a name that no file can have is an OSError
+        raise ConfigError(f"{place}, dataset {shown(given)}: {brief(error, 300)}") from error
 
 
 @cache

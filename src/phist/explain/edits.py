@@ -38,9 +38,7 @@ def read_items(items: Any) -> Items:
     """
     found = Items([], [], [])
     single = _is_node(items) or (isinstance(items, tuple) and _is_edge(items))
-    if not single and (isinstance(items, str) or not isinstance(items, Iterable)):
-        raise GraphInputError(f"{shown(items)} was given; nodes by number and edges as pairs are needed, in a list")
-    for item in [items] if single else items:
+    for item in [items] if single else listed(items, "nodes by number and edges as pairs are needed, in a list"):
         if _is_node(item):
             found.nodes.append(int(item))
         elif _is_edge(item) or (_is_edge(item[:2]) if isinstance(item, tuple | list) and len(item) == 3 else False):
@@ -51,12 +49,26 @@ def read_items(items: Any) -> Items:
     return found
 
 
+def listed(items: Any, needed: str) -> list[Any]:
+    """The items of anything that can be listed; text, and what only looks as if it could be, such as an array without a
+    dimension, is a `GraphInputError` that says what is ``needed``.
+    """
+    try:
+        found = None if isinstance(items, str) else list(items)
+    except TypeError:
+        found = None
+    if found is None:
+        raise GraphInputError(f"{shown(items)} was given; {needed}")
+    return found
+
+
 def _is_node(item: Any) -> bool:
     return isinstance(item, Integral) and not isinstance(item, bool)
 
 
 def _is_edge(item: Any) -> bool:
-    return isinstance(item, tuple | list | np.ndarray) and len(item) == 2 and all(_is_node(end) for end in item)
+    is_row = isinstance(item, tuple | list) or (isinstance(item, np.ndarray) and item.ndim == 1)
+    return is_row and len(item) == 2 and all(_is_node(end) for end in item)
 
 
 def without(graph: Graph, sets: Sequence[Item | Iterable[Item]]) -> GraphSet:

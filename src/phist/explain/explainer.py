@@ -14,7 +14,7 @@ from phist.estimators.fitted.classifier import FittedClassifier
 from phist.explain.answers import Answering
 from phist.explain.deletions import deletion_effects, set_effects
 from phist.explain.distinct import distinct_graphs
-from phist.explain.edits import Item, edited
+from phist.explain.edits import Item, edited, listed
 from phist.explain.explanation import Explanation
 from phist.explain.readers import Reader, readers_of
 from phist.explain.shares import NodeShares, node_shares
@@ -111,11 +111,8 @@ def delete(model: FittedClassifier, graph: Any, sets: Iterable[Item | Iterable[I
         graph: one graph, anything `as_graphset` takes.
         sets: each a node's number, an edge as a pair of them, or a list of such.
     """
-    if isinstance(sets, str) or not isinstance(sets, Iterable):
-        raise GraphInputError(
-            f"sets={shown(sets)} was given; a list is needed, of nodes by number, edges as pairs, or lists of such"
-        )
-    return set_effects(partial(_probabilities, model), read_one(model, graph)[0], list(sets))
+    chosen = listed(sets, "a list of sets is needed: of nodes by number, edges as pairs, or lists of such")
+    return set_effects(partial(_probabilities, model), read_one(model, graph)[0], chosen)
 
 
 def _probabilities(model: FittedClassifier, graphs: GraphSet) -> NDArray[np.float64]:

@@ -74,8 +74,7 @@ def signals_of(trained: TrainedNetwork, computation: Computation, chosen: IntArr
     parameter = next(trained.network.parameters())
     batch = Batch.from_graphs(computation.graphs[chosen], parameter.device, parameter.dtype)
     for views in views_of(trained, computation.sizes[chosen]):
-        with computation.at_work():
-            rows = computation.node_embeddings(chosen, views.roots).to(parameter.device)
+        rows = computation.node_embeddings(chosen, views.roots).to(parameter.device)
         signals = Signals(batch, views, rows.new_zeros(batch.n_nodes, rows.shape[1]))
         signals.embeddings[signals.numbers(views.roots)] = rows
         yield signals

@@ -90,13 +90,14 @@ def _of_batch(
     histograms: list[dict[str, NDArray[np.float32]]] = [{} for _ in range(len(graphs))]
     for reader in readers:
         computation = compute(reader.trained.network, graphs, reader.trained.engine)
-        looks = list(signals_of(reader.trained, computation, np.arange(len(graphs))))
-        parts = parts_of(reader.trained.network, looks)
+        with computation.at_work():
+            looks = list(signals_of(reader.trained, computation, np.arange(len(graphs))))
+            parts = parts_of(reader.trained.network, looks)
+            if votes is not None:
+                votes += votes_of(reader.trained.network, looks, reader.slopes)
         size += reader.size_effects(sizes)
         shares += (parts.nodes - reader.usual_parts(np.repeat(sizes, sizes), parts.roots)) @ reader.slopes.T
         draws = draws + reader.base + (parts.draws - reader.usual) @ reader.slopes.T
-        if votes is not None:
-            votes += votes_of(reader.trained.network, looks, reader.slopes)
         for graph, own in enumerate(_by_graph(parts, graphs)):
             bins[graph] = strongest(bins[graph] + bin_effects(reader, own, targets[graph], most_bins), most_bins)
             channels[graph] = strongest(channels[graph] + channel_effects(reader, own, targets[graph]), most_bins)

@@ -11,13 +11,12 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from phist.errors import ConfigError
 from phist.graphs.arrays import Array, IntArray
+from phist.graphs.family_arguments import Seed as Seed
+from phist.graphs.family_arguments import check_degrees, check_partition, check_sizes, check_skips, check_triangles, make_rng
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.graphs.packing import pack
-
-Seed = int | np.random.Generator
 
 # Swaps tried per edge: by then a graph has long forgotten where it began, as the tests check.
 _SWAPS_PER_EDGE = 10
@@ -39,13 +38,13 @@ def make_circulant_skip_links(
     >>> make_circulant_skip_links(20, seed=0)
     GraphSet(20 graphs, 820 nodes, 1,640 edges, 10 classes)
     """
-    _check_at_least("n_graphs", n_graphs, 1)
-    _check_at_least("n_nodes", n_nodes, 5)
-    _check_skips(skips, n_nodes)
+    check_sizes(n_graphs, n_nodes, least=5)
+    check_skips(skips, n_nodes)
+    rng = make_rng(seed)
     ring = np.arange(n_nodes)
     labels = [int(skips[graph % len(skips)]) for graph in range(n_graphs)]
     edges = [np.concatenate([_ring(ring, 1), _ring(ring, skip)]) for skip in labels]
-    return _assemble(edges, n_nodes, labels, np.random.default_rng(seed))
+    return _assemble(edges, n_nodes, labels, rng)
 
 
 def make_planted_partitions(
@@ -67,12 +66,9 @@ def make_planted_partitions(
     >>> make_planted_partitions(4, seed=0).labels.tolist()
     ['planted', 'rewired', 'planted', 'rewired']
     """
-    _check_at_least("n_graphs", n_graphs, 1)
-    _check_at_least("communities", communities, 2)
-    _check_at_least("n_nodes", n_nodes, 2 * communities)
-    if not 0 <= p_out < p_in <= 1:
-        raise ConfigError(f"p_in={p_in} and p_out={p_out} plant no communities; they need 0 <= p_out < p_in <= 1: raise p_in")
-    rng = np.random.default_rng(seed)
+    check_sizes(n_graphs, n_nodes, least=4, dense=True)
+    check_partition(n_nodes, communities, p_in, p_out)
+    rng = make_rng(seed)
     labels = ["planted" if graph % 2 == 0 else "rewired" for graph in range(n_graphs)]
     edges = []
     for label in labels:
@@ -95,9 +91,8 @@ def make_trees(n_graphs: int, n_nodes: int = 30, *, seed: Seed) -> GraphSet:
     >>> make_trees(10, n_nodes=30, seed=0)
     GraphSet(10 graphs, 300 nodes, 290 edges, 2 classes)
     """
-    _check_at_least("n_graphs", n_graphs, 1)
-    _check_at_least("n_nodes", n_nodes, 4)  # smaller trees of one size all look alike
-    rng = np.random.default_rng(seed)
+    check_sizes(n_graphs, n_nodes, least=4)  # smaller trees of one size all look alike
+    rng = make_rng(seed)
     labels = ["uniform" if graph % 2 == 0 else "recursive" for graph in range(n_graphs)]
     edges = [_uniform_tree(n_nodes, rng) if label == "uniform" else _recursive_tree(n_nodes, rng) for label in labels]
     return _assemble(edges, n_nodes, labels, rng)
@@ -118,9 +113,9 @@ def make_regular_pairs(n_pairs: int, n_nodes: int = 20, degrees: Sequence[int] =
     >>> make_regular_pairs(1, seed=0).ids.tolist()
     ['pair 0, connected', 'pair 0, split']
     """
-    _check_at_least("n_pairs", n_pairs, 1)
-    _check_degrees(degrees, n_nodes)
-    rng = np.random.default_rng(seed)
+    check_sizes(n_pairs, n_nodes, least=1, count="n_pairs")
+    check_degrees(degrees, n_nodes)
+    rng = make_rng(seed)
     half = n_nodes // 2
     edges = []
     for pair in range(n_pairs):
@@ -148,11 +143,8 @@ def make_triangles(n_graphs: int, nodes: Sequence[int] = (10, 25), most: int = 1
     >>> make_triangles(20, nodes=(10, 30), seed=0).classes
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     """
-    _check_at_least("n_graphs", n_graphs, 1)
-    _check_at_least("most", most, 1)
-    if len(nodes) != 2 or not most <= int(nodes[0]) <= int(nodes[1]):
-        raise ConfigError(f"nodes={list(nodes)} was given; the smallest, {most} or more, and the largest number are needed")
-    rng = np.random.default_rng(seed)
+    check_triangles(n_graphs, nodes, most)
+    rng = make_rng(seed)
     labels = [1 + graph % most for graph in range(n_graphs)]
     sizes = rng.integers(nodes[0], nodes[1], size=n_graphs, endpoint=True)
     edges = [_with_triangles(int(size), label, rng) for size, label in zip(sizes, labels, strict=True)]
@@ -254,44 +246,3 @@ def _connected_regular(n_nodes: int, degree: int, rng: np.random.Generator) -> I
         matrix = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
         if connected_components(matrix, directed=False, return_labels=False) == 1:
             return edges
-
-
-# Checks of arguments --------------------------------------------------------------------------------------------------
-
-
-def _check_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ConfigError(f"{name}={value} was given; it must be at least {least}: pass {name}={least} or more")
-
-
-def _check_skips(skips: Sequence[int], n_nodes: int) -> None:
-    if len(skips) == 0:
-        raise ConfigError("no skips were given; at least one is needed: pass for example skips=(2, 3)")
-    for skip in skips:
-        if not 1 < skip < n_nodes - 1 or 2 * skip == n_nodes:
-            raise ConfigError(
-                f"skip {skip} makes no 4-regular graph of {n_nodes} nodes; skips must lie between 2 and {n_nodes - 2} "
-                f"and not be half of n_nodes: change the skip or n_nodes"
-            )
-    for position, skip in enumerate(skips):
-        for other in skips[:position]:
-            # Multiplying all node numbers by a unit is the isomorphism between C(1, s) and C(1, 1/s).
-            mirrored = (skip - other) % n_nodes == 0 or (skip + other) % n_nodes == 0
-            if mirrored or skip * other % n_nodes in (1, n_nodes - 1):
-                raise ConfigError(
-                    f"skips {other} and {skip} make the same graph of {n_nodes} nodes; every skip must make its own: drop one"
-                )
-
-
-def _check_degrees(degrees: Sequence[int], n_nodes: int) -> None:
-    if len(degrees) == 0:
-        raise ConfigError("no degrees were given; at least one is needed: pass for example degrees=(3,)")
-    for degree in degrees:
-        _check_at_least("degree", degree, 2)
-        if n_nodes % 2 or n_nodes // 2 <= degree or n_nodes // 2 * degree % 2:
-            least = 2 * (degree + 1)
-            needed = "a multiple of 4" if degree % 2 else "even"
-            raise ConfigError(
-                f"n_nodes={n_nodes} cannot be split into halves of degree {degree}; "
-                f"it must be {needed} and at least {least}: pass n_nodes={least} or change degrees"
-            )

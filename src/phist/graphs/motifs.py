@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from phist.checks import whole_number
 from phist.errors import ConfigError, check_choice, shown
 from phist.graphs.arrays import IntArray, starts_of
-from phist.graphs.generate import Seed
+from phist.graphs.family_arguments import MOST_DENSE, Seed, check_sizes, make_rng
 from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.graphs.packing import pack
@@ -93,14 +93,13 @@ def make_planted_motifs(
     >>> graphs.labels.tolist()[:3], graphs[0].n_nodes, int(truth.nodes[0].sum())
     (['house', 'cycle', 'house'], 44, 5)
     """
-    whole_number("n_graphs", n_graphs, least=1)
-    whole_number("n_nodes", n_nodes, least=2)
+    check_sizes(n_graphs, n_nodes, least=2)
     names = [*motifs, *distractors]
     for name in names:
         check_choice("motif", name, MOTIFS)
     if len(motifs) < 2 or len(set(names)) != len(names):
         raise ConfigError(f"motifs {shown(names)} were given; at least two for the classes are needed, and no name twice")
-    rng = np.random.default_rng(seed)
+    rng = make_rng(seed)
     labels = [motifs[graph % len(motifs)] for graph in range(n_graphs)]
     drawn = [_with_motifs(n_nodes, [label, *distractors], rng) for label in labels]
     marked = [n_nodes + np.arange(_n_nodes(label)) for label in labels]  # the motif comes right after the base
@@ -125,11 +124,11 @@ def make_triangles(n_graphs: int, min_nodes: int = 8, max_nodes: int = 25, most:
     >>> graphs.labels.tolist()
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     """
-    whole_number("n_graphs", n_graphs, least=1)
     whole_number("min_nodes", min_nodes, least=8)
-    whole_number("max_nodes", max_nodes, least=min_nodes)
+    whole_number("max_nodes", max_nodes, least=min_nodes, most=MOST_DENSE)
+    check_sizes(n_graphs, max_nodes, least=8)
     whole_number("most", most, least=2, most=20)
-    rng = np.random.default_rng(seed)
+    rng = make_rng(seed)
     labels = [1 + graph % most for graph in range(n_graphs)]
     drawn = [_with_triangles(int(rng.integers(min_nodes, max_nodes + 1)), label, rng) for label in labels]
     in_triangle = [_edges_in_triangles(size, edges) for size, edges in drawn]

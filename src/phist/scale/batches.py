@@ -186,7 +186,7 @@ def _as_arrow(name: str, values: Any) -> Any:
     pa = require("pyarrow", "tables", "batches of graphs")
     try:
         array = pa.array(list(values) if name in ARC_COLUMNS or getattr(values, "ndim", 1) > 1 else values)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise GraphInputError(f"the column {name} cannot be read ({error!s:.100}); make it numbers or lists of numbers") from error
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
@@ -194,7 +194,7 @@ def _as_arrow(name: str, values: Any) -> Any:
 def _as_numpy(column: Any) -> Any:
     pa = require("pyarrow", "tables", "batches of graphs")
     if pa.types.is_fixed_size_list(column.type) and not column.null_count:
-        return column.combine_chunks().flatten().to_numpy().reshape(len(column), -1)
+        return column.combine_chunks().flatten().to_numpy().reshape(len(column), column.type.list_size)
     return column.to_numpy()
 
 

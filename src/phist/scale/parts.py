@@ -94,19 +94,19 @@ class OutputFolder:
     def __init__(self, path: Path, run: dict[str, Any]) -> None:
         self.path = path
         file = path / RUN
-        if file.exists():
-            found = read_json_object(file)
-            if found != {"format": FORMAT, **run}:
-                odd = [name for name, value in run.items() if found.get(name) != value]
-                raise OutputError(
-                    f"{path} holds results of another run (another {', '.join(odd) or 'format'}); choose another --out"
-                )
-            return
-        if path.is_dir() and any(entry for entry in path.iterdir() if not entry.name.startswith(".")):
-            raise OutputError(f"{path} exists and holds something else (no {RUN} in it); choose another --out")
-        with explaining(path):
-            path.mkdir(parents=True, exist_ok=True)
-            write_json(file, {"format": FORMAT, **run})
+        if not file.exists():
+            filled = path.is_dir() and any(not entry.name.startswith(".") for entry in path.iterdir())
+            if not filled:
+                with explaining(path):
+                    path.mkdir(parents=True, exist_ok=True)
+                    write_json(file, {"format": FORMAT, **run})
+                return
+            if not file.exists():  # else another shard has begun meanwhile
+                raise OutputError(f"{path} exists and holds something else (no {RUN} in it); choose another --out")
+        found = read_json_object(file)
+        if found != {"format": FORMAT, **run}:
+            odd = [name for name, value in run.items() if found.get(name) != value]
+            raise OutputError(f"{path} holds results of another run (another {', '.join(odd) or 'format'}); choose another --out")
 
     def place_of(self, source: Source, part: int) -> Path:
         """The file of a part: named after its source and its number there, whatever else is in the stream."""

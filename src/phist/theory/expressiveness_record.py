@@ -1,12 +1,14 @@
 """How many pairs of each category were told apart: the record of a run, and its tables."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
-from phist.errors import ConfigError, GraphInputError
+from phist.checks import whole_number
+from phist.errors import ConfigError, GraphInputError, brief
 from phist.files import atomic_path, read_json_object, write_json
 from phist.theory.expressiveness import CEILINGS, DRAWS, ORDERS, ROOTS, Verdict, variant_name
 
@@ -30,9 +32,28 @@ class Record:
         """What `write` has written."""
         content = read_json_object(path)
         try:
-            return cls(**{**content, "orders": tuple(content["orders"])})
-        except (KeyError, TypeError) as error:
-            raise GraphInputError(f"{path} is no record of expressiveness ({error}); name another file, or remove it") from error
+            record = cls(**{**content, "orders": tuple(content["orders"])})
+            record._check()
+        except (KeyError, TypeError, AttributeError, ConfigError) as error:
+            raise GraphInputError(
+                f"{path} is no record of expressiveness ({brief(error)}); name another file, or remove it"
+            ) from error
+        return record
+
+    def _check(self) -> None:
+        """Raise a `ConfigError`, or one that a part of another kind causes, unless every category has every count."""
+        for order in self.orders:
+            whole_number("orders", order, least=1)
+        whole_number("draws", self.draws, least=1)
+        whole_number("seed", self.seed, least=0)
+        for category, counts in (*self.suite.items(), *self.families.items()):
+            for variant in (PAIRS, *self.variants()):
+                whole_number(f"{brief(category)}, {variant}", counts[variant], least=0)
+
+    def variants(self) -> list[str]:
+        """What every category has a count of, in the order of the tables."""
+        choices = product(ROOTS, (False, True), self.orders)
+        return [*CEILINGS, *(variant_name(roots, moments, order) for roots, moments, order in choices)]
 
     def write(self, path: str | Path) -> None:
         write_json(path, self.to_dict())
@@ -44,10 +65,9 @@ class Record:
         """``"suite"`` or ``"families"`` in Markdown, a row for each variant."""
         counts: dict[str, dict[str, int]] = getattr(self, name)
         if name == "suite":
-            counts = {**counts, "all": {key: sum(own[key] for own in counts.values()) for key in next(iter(counts.values()), {})}}
+            counts = {**counts, "all": {key: sum(own[key] for own in counts.values()) for key in (PAIRS, *self.variants())}}
         rows = [("", *(f"{category} ({own[PAIRS]})" for category, own in counts.items())), ["---"] * (len(counts) + 1)]
-        variants = [*CEILINGS, *_variants(self.orders)]
-        rows += [(variant, *(str(own[variant]) for own in counts.values())) for variant in variants]
+        rows += [(variant, *(str(own[variant]) for own in counts.values())) for variant in self.variants()]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -78,7 +98,3 @@ def update_document(document: str | Path) -> None:
     text = current_text(document)
     with atomic_path(document) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def _variants(orders: Sequence[int]) -> list[str]:
-    return [variant_name(roots, moments, order) for roots in ROOTS for moments in (False, True) for order in orders]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from phist.errors import GraphInputError
+from phist.errors import GraphInputError, brief
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
 
@@ -30,10 +30,10 @@ def read_pairs(path: str | Path) -> list[Pair]:
             rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
             graphs = [[nx.from_graph6_bytes(row[name].encode()) for name in COLUMNS[1:]] for row in rows]
             return [Pair(row["category"], _pair(*both)) for row, both in zip(rows, graphs, strict=True)]
-    except (OSError, UnicodeDecodeError, KeyError, AttributeError, nx.NetworkXError, ValueError) as error:
+    except (OSError, UnicodeDecodeError, LookupError, AttributeError, nx.NetworkXError, ValueError, csv.Error) as error:
         raise GraphInputError(
-            f"{path} cannot be read as pairs of graphs ({type(error).__name__}: {error}); a tab-separated file with the columns "
-            f"{', '.join(COLUMNS)} is needed, graphs in graph6"
+            f"{path} cannot be read as pairs of graphs ({type(error).__name__}: {brief(error)}); a tab-separated file with the "
+            f"columns {', '.join(COLUMNS)} is needed, graphs in graph6"
         ) from error
 
 

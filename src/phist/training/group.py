@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
 import torch
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from phist.errors import GroupError
 
 Numbers = NDArray[np.float64]
+JOINING = timedelta(minutes=5)  # torchrun starts processes together; a connection that gloo has lost is not found again
+WAITING = timedelta(weeks=4)  # the first may read files for hours while the others wait; who has died is noticed at once
 FEW = 4  # processes that send each other all they have; more of them add up a part each, in two rounds of less
 
 
@@ -77,8 +80,11 @@ def process_group() -> Iterator[Group]:
     if size == 1:
         yield _current
         return
+    from torch.distributed.distributed_c10d import _set_pg_timeout
+
     with _explained():
-        torch.distributed.init_process_group("gloo")
+        torch.distributed.init_process_group("gloo", timeout=JOINING)
+        _set_pg_timeout(WAITING)
     _current = Group(torch.distributed.get_rank(), torch.distributed.get_world_size())
     try:
         yield _current

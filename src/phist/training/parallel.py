@@ -35,6 +35,7 @@ class DataParallel:
         self.computation, self.group, self.network = computation, group, computation.network
         self.costs = _costs(computation, group)
         standardizers = self.network.node_standardizer, self.network.graph_standardizer
+        self._parameters = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
         self._standardizers = [own if isinstance(own, RunningStandardizer) else None for own in standardizers]
 
     def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
@@ -51,7 +52,7 @@ class DataParallel:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             if clip is not None:
-                torch.nn.utils.clip_grad_norm_(self.network.parameters(), clip)
+                torch.nn.utils.clip_grad_norm_(self._parameters, clip)
             optimizer.step()
             total, hits = total + loss * int(counts[step]), hits + found
         return total, hits
@@ -86,18 +87,18 @@ class DataParallel:
 
     def _step(self, computation: Computation, part: Steps, fraction: float, known: tuple[bool, bool]) -> tuple[float, int]:
         """Leave the gradients of all processes in the parameters, and move the statistics; returns loss and hits of all."""
-        parameters = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
         weights = float(part.draws.counts.sum()), float(len(part.graphs))
-        self.network.zero_grad(set_to_none=True)
+        for parameter in self._parameters:
+            parameter.grad = None
         with _aside(self._standardizers) as seen:
             loss, hits = (0.0, 0)
             if len(part.graphs):
                 loss, hits = computation.loss_backward(part.graphs, part.draws, part.targets, part.weights)
             sums = [seen.sums(number, weight) for number, weight in enumerate(weights)]
-        gradients = [_flat(parameter) * fraction for parameter in parameters]
+        gradients = [_flat(parameter) * fraction for parameter in self._parameters]
         packed = self.group.sum(np.concatenate([*gradients, *sums, [fraction * loss, hits]]))
         *gradients, nodes, graphs, (loss, found) = np.split(packed, np.cumsum([len(own) for own in (*gradients, *sums)]))
-        for parameter, gradient in zip(parameters, gradients, strict=True):
+        for parameter, gradient in zip(self._parameters, gradients, strict=True):
             parameter.grad = torch.from_numpy(gradient).to(parameter).view_as(parameter)
         for standardizer, own, is_known in zip(self._standardizers, (nodes, graphs), known, strict=True):
             if standardizer is not None and not is_known:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phist.errors import ConfigError
+from phist.errors import ConfigError, shown
 from phist.graphs.catalog import known_dataset
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
@@ -79,7 +79,7 @@ def make_preset(name: str, graphs: GraphSet | None = None) -> Preset:
         return automatic_preset(graphs)
     prefix, colon, dataset = name.rpartition(":")
     if colon and prefix != "paper":
-        raise ConfigError(f"preset={name!r} is not known; use 'auto', a dataset's name such as 'ENZYMES', or 'paper:ENZYMES'")
+        raise ConfigError(f"preset={shown(name)} is not known; use 'auto', a dataset's name such as 'ENZYMES', or 'paper:ENZYMES'")
     if not prefix and known_dataset(dataset) and appendix_name(dataset) is None:
         return automatic_preset(graphs)
     sizes = _appendix_sizes(name, dataset)
@@ -105,7 +105,7 @@ def _appendix_sizes(name: str, dataset: str) -> Sizes:
     found = appendix_name(dataset)
     if found is None:
         known = ", ".join(APPENDIX)
-        raise ConfigError(f"preset={name!r} is not known; use 'auto', or one of {known}, or 'paper:' and one of these")
+        raise ConfigError(f"preset={shown(name)} is not known; use 'auto', or one of {known}, or 'paper:' and one of these")
     return APPENDIX[found]
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 
 from fuzzing.catalogue import CRAFTED, FORMATS, inputs
 from fuzzing.driver import try_inputs
@@ -18,11 +19,15 @@ def main():
     chosen = inputs(options.count, options.seed, formats) if formats else []
     if not options.format or "crafted" in options.format:
         chosen += [("crafted", name) for name in CRAFTED]
-    account = try_inputs(chosen)
-    for format, seed, what in account.faults[: options.shown]:
-        print(f"{format} {seed}: {what}")
-    print(account.report())
+    account = try_inputs(chosen, tell=partial(tell, most=options.shown))
     return 1 if account.faults else 0
+
+
+def tell(account, most):
+    """What came out so far, so that a run that is stopped has not been in vain."""
+    for format, seed, what in account.faults[:most]:
+        print(f"{format} {seed}: {what}")
+    print(account.report(), flush=True)
 
 
 if __name__ == "__main__":

@@ -269,6 +269,11 @@ def parquet_with_a_bit_of_its_footer_changed_wherever_it_may_be(folder):
 
 
 @case
+def table_whose_nodes_are_a_number_of_400_digits(folder):
+    return reading(folder / "x.csv", "graph,source,target\n1,0,1\n", nodes={"1": 10**400})
+
+
+@case
 def path_of_a_user_who_is_not_there(folder):
     return refused(lambda: read_graphs("~nouser-of-this-name/x.jsonl"))
 

@@ -33,14 +33,15 @@ class Account:
         return "\n".join([*lines, f"{'all':<{width}}  {self.tried.total():>7,} tried  {len(self.faults):>5,} mishandled"])
 
 
-def try_inputs(inputs, account=None, seconds=SECONDS):
-    """Try every (format, seed); after a crash the rest goes on in a new process."""
-    account = account or Account()
+def try_inputs(inputs, seconds=SECONDS, tell=lambda account: None):
+    """Try every (format, seed); after a crash the rest goes on in a new process, and after each batch ``tell`` has the account."""
+    account = Account()
     inputs = list(inputs)
     for start in range(0, len(inputs), BATCH):
         left = inputs[start : start + BATCH]
         while left:
             left = left[_try_batch(left, account, seconds) :]
+        tell(account)
     return account
 
 

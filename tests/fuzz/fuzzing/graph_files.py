@@ -22,6 +22,7 @@ GRAPHS = (
     {"edges": [[5, 3], [3, 9], [9, 5]], "label": "ring", "directed": True, "id": "g2"},
 )
 TABLE = b"graph,source,target,weight\n1,a,b,1.5\n1,b,c,2\n2,a,b,1\n2,c,,\n3,x,y,0.25\n"
+NODES = b"graph,node\n1,a\n1,z\n2,y\n", b"graph,n_nodes\n1,4\n2,3\n3,2\n"
 LABELS = b"graph,label\n1,p\n2,q\n3,p\n"
 EDGES = b"# an edge list\n0 1\n1 2\n2 0\n7\n", b"a,b,0.5\nb,c,1e3\nd e 2\n", b"0 1 {'weight': 2.0}\n1 2 {'weight': 1}\n"
 
@@ -59,7 +60,7 @@ def fuzz_table(random, folder):
     text = TABLE if path.suffix == ".csv" else TABLE.replace(b",", b"\t")
     path.write_bytes(mutate_bytes(random, text) if random.random() < 0.8 else text)
     labels.write_bytes(mutate_bytes(random, LABELS) if random.random() < 0.5 else LABELS)
-    return reading_of(random, path, labels if random.random() < 0.5 else None)
+    return reading_of(random, path, labels if random.random() < 0.5 else None, _nodes(random, folder / "nodes.csv"))
 
 
 def fuzz_parquet(random, folder):
@@ -107,7 +108,7 @@ def fuzz_graphset(random, folder):
     place = folder / "set"
     _random_set(random).save(place)
     for file in random.sample(sorted(place.iterdir()), random.choice((1, 1, 2))):
-        _change_part(random, file)
+        change_part(random, file)
     return reading_of(random, place)
 
 
@@ -125,7 +126,7 @@ GRAPH_FORMATS = {
 }
 
 
-def reading_of(random, path, labels=None):
+def reading_of(random, path, labels=None, nodes=None):
     """The call to try: read with random options, check what comes out and use it."""
     options = {
         "directed": random.choice((None, None, "symmetrise", "keep")),
@@ -133,6 +134,8 @@ def reading_of(random, path, labels=None):
         "weights": random.choice(("use", "use", "abs", "ignore")),
         "empty": random.choice(("error", "drop")),
     }
+    if nodes is not None:
+        options["nodes"] = nodes
     saves, checks = random.random() < 0.2, random.random() < 0.02
 
     def read():
@@ -144,6 +147,16 @@ def reading_of(random, path, labels=None):
             check_graphs(graphs).to_dict()
 
     return read
+
+
+def _nodes(random, path):
+    """Now and then a table of nodes, or numbers of them."""
+    if random.random() < 0.7:
+        return None
+    if random.random() < 0.3:
+        return random.choice(({"1": 5, "2": 5, "3": 5}, {1: 5, 2: 5, 3: 5}, random.choice(VALUES), {"1": random.choice(VALUES)}))
+    path.write_bytes(mutate_bytes(random, random.choice(NODES)))
+    return path
 
 
 def _changed_files(random, files):
@@ -197,7 +210,7 @@ def _random_set(random):
     return as_graphset(graphs, labels, directed=random.choice((None, "keep")))
 
 
-def _change_part(random, file):
+def change_part(random, file):
     if file.suffix == ".json":
         content = as_json(mutate_value(random, json.loads(file.read_text())))
         file.write_text(content if random.random() < 0.8 else mutate_bytes(random, content.encode()).decode(errors="replace"))

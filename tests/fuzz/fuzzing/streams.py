@@ -4,8 +4,8 @@ import functools
 import io
 import shutil
 
-from fuzzing.graph_files import GRAPHS, TU_FILES, reading_of
-from fuzzing.invariants import Violation, check_message
+from fuzzing.graph_files import GRAPHS, TU_FILES, change_part, reading_of
+from fuzzing.invariants import Violation, check_graphset, check_message
 from fuzzing.models import saved_models
 from fuzzing.mutation import WORDS, as_json, mutate_bytes, mutate_value
 
@@ -27,7 +27,7 @@ def fuzz_stream(random, folder):
         _write_source(random, lake, number)
     options = {
         "on_error": random.choice(("skip", "skip", "skip", "stop")),
-        "reading": {"directed": random.choice((None, "keep")), "weights": random.choice(("use", "ignore")), "empty": "drop"},
+        "reading": _reading(random),
         "limits": random.choice(((2, 1), (2, 3), (100, 100))),
     }
     damages = random.random() < 0.5
@@ -43,17 +43,67 @@ def fuzz_stream(random, folder):
     return ask
 
 
-STREAM_FORMATS = {"graph rows": fuzz_graph_rows, "stream": fuzz_stream}
+def fuzz_gathered(random, folder):
+    """Gather the files of a lake to one set, damage it, and ask for it again: what is opened is a sound set."""
+    lake, place = folder / "lake", folder / "gathered"
+    lake.mkdir()
+    for number in range(random.choice((1, 2))):
+        _write_source(random, lake, number)
+    reading = _reading(random)
+    damages = random.random() < 0.5
+
+    def gather():
+        from phist.scale.gathering import gather_graphs
+
+        check_graphset(gather_graphs(str(lake), place, reading, progress=False))
+        if damages:
+            change_part(random, random.choice(sorted(place.iterdir())))
+        check_graphset(gather_graphs(str(lake), place, reading, progress=False))
+
+    return gather
+
+
+def fuzz_batch(random, folder):
+    """A table in memory, as Ray, Dask or Spark hand it on."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(io.BytesIO(_table(random)))
+    except (pa.ArrowException, OSError, ValueError):  # no table: there is a format for such files
+        return lambda: None
+    form = random.choice((lambda: table, lambda: table, lambda: table.to_pandas(), lambda: table.to_pydict()))
+    on_error = random.choice(("skip", "skip", "stop"))
+
+    def ask():
+        answer = _batch_function(on_error)(form())
+        if len(answer["predicted"]) != table.num_rows:
+            raise Violation(f"{table.num_rows} rows got {len(answer['predicted'])} answers")
+
+    return ask
+
+
+STREAM_FORMATS = {"graph rows": fuzz_graph_rows, "stream": fuzz_stream, "gathered": fuzz_gathered, "batch": fuzz_batch}
+
+
+def _reading(random):
+    from phist.graphs.packing import Reading
+
+    return Reading(directed=random.choice((None, "keep")), weights=random.choice(("use", "ignore")), empty="drop")
+
+
+@functools.cache
+def _batch_function(on_error):
+    from phist.scale.batches import predict_batches
+
+    return predict_batches(saved_models() / "ensemble", on_error=on_error)
 
 
 def _run(lake, out, on_error, reading, limits):
-    from phist.graphs.packing import Reading
     from phist.scale.bulk import run_bulk
     from phist.scale.reading import Limits
 
-    summary = run_bulk(
-        _predictions(), str(lake), out, reading=Reading(**reading), on_error=on_error, limits=Limits(*limits), progress=False
-    )
+    summary = run_bulk(_predictions(), str(lake), out, reading=reading, on_error=on_error, limits=Limits(*limits), progress=False)
     _check_rows(out, summary.rows)
     return summary.rows
 

@@ -28,12 +28,12 @@ def fuzz_explain(random, folder):
             lambda model: _explainer().delete(model, graph, [_items(random)] if random.random() < 0.8 else _items(random)),
         )
     )
-    return lambda: question(_model())
+    return lambda: question(explained_model())
 
 
 def fuzz_validation(random, folder):
     file = folder / "records.jsonl"
-    content = _results()
+    content = results_of_validation()
     if random.random() < 0.3:
         file.write_bytes(mutate_bytes(random, content))
     else:
@@ -43,7 +43,7 @@ def fuzz_validation(random, folder):
         file.write_text("\n".join(lines) + "\n")
 
     def resume():
-        validation = _validation(file)
+        validation = validate(file)
         if len(validation.results) == validation.folds:
             _check_row(validation.summary().probabilities.sum(0) / len(fuzz_graphs()))
 
@@ -78,13 +78,13 @@ def _items(random):
 
 
 @functools.cache
-def _model():
+def explained_model():
     from phist.estimators import load_estimator
 
     return load_estimator(saved_models() / "ensemble")
 
 
-def _validation(file):
+def validate(file):
     from phist import StructuralClassifier
     from phist.estimators.validation import CrossValidation
 
@@ -93,7 +93,7 @@ def _validation(file):
 
 
 @functools.cache
-def _results():
+def results_of_validation():
     file = saved_models() / "validation.jsonl"
-    list(_validation(file).run())
+    list(validate(file).run())
     return file.read_bytes()

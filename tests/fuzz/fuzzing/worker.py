@@ -28,8 +28,9 @@ def main():
     from phist.errors import PhistError
 
     listed = {"crafted": CRAFTED, "faulty": FAULTY}
+    _limit_memory(3 * MEMORY)  # with which the libraries are loaded
     _warm_up(FORMATS, {format for format, _ in inputs} - {"faulty"})
-    _limit_memory()
+    _limit_memory(MEMORY)
     for format, seed in inputs:
         _say(at=[format, seed])
         folder = Path(tempfile.mkdtemp(prefix="phist-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
@@ -77,9 +78,10 @@ def _make_and_call(make, folder, seed):
     make(random.Random(f"warm {seed}"), folder)()
 
 
-def _limit_memory():
+def _limit_memory(more):
+    """Let the process take so many bytes beyond those it has."""
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + more, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

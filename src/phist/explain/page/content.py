@@ -18,7 +18,7 @@ from phist.explain.page.roots import Compared, class_averages, compare_roots, no
 from phist.explain.page.selection import MOST_MAPPED, evenly, graphs_to_detail, graphs_to_draw
 from phist.explain.page.survey import Survey
 from phist.graphs.arrays import IntArray
-from phist.progress import SlowProgress
+from phist.progress import SlowProgress, waiting
 
 PLANE_LEVELS = 65535
 
@@ -41,7 +41,8 @@ def page_content(
     explanations = explain(model, survey.graphs[detailed], target, max_deletions=max_deletions)
     drawings = _drawings(survey, detailed, explanations)
     in_full = [drawing for number in detailed.tolist() if (drawing := drawings[number]) is not None]
-    compared = compare_roots(list(survey.readers), survey.graphs, detailed) if survey.readers else None
+    with waiting("comparing roots", model.progress):
+        compared = compare_roots(list(survey.readers), survey.graphs, detailed) if survey.readers else None
     whole = sorted({len(drawing.nodes) for drawing in drawings if drawing is not None and drawing.whole})
     return {
         "classes": survey.classes,
@@ -68,9 +69,10 @@ def _drawings(survey: Survey, detailed: IntArray, explanations: Sequence[Explana
 
 
 def _map(survey: Survey, alike: IntArray, packer: Packer) -> dict[str, Any]:
-    rows = reduced(survey.compared_by())
-    places = np.round(plane_of(rows) * PLANE_LEVELS)
-    near = neighbours_of(rows)
+    with waiting("placing graphs on the map", survey.model.progress):
+        rows = reduced(survey.compared_by())
+        places = np.round(plane_of(rows) * PLANE_LEVELS)
+        near = neighbours_of(rows)
     said = survey.network_probabilities
     return {
         "ids": [str(identity) for identity in survey.graphs.ids.tolist()],

@@ -12,6 +12,7 @@ from phist.graphs.packing import Reading
 
 Nodes = str | Path | Mapping[Any, int]
 Pair = tuple[Any, Any]  # a graph and one of its nodes
+MOST_NODES = 1 << 31  # of a graph: a node's number has 32 bits
 
 
 def with_nodes(columns: Columns, nodes: Nodes, reading: Reading) -> Columns:
@@ -50,8 +51,10 @@ def _read_nodes(path: Path, reading: Reading) -> Columns:
 
 def _check_counts(counts: Mapping[Any, Any], given: str, rows: int, reading: Reading) -> None:
     for graph, count in counts.items():
-        if type(count) is not int or count < 0:
-            raise GraphInputError(f"{given}: graph {brief(graph, 60)} has {shown(count)} nodes; give a whole number")
+        if type(count) is not int or not 0 <= count < MOST_NODES:
+            raise GraphInputError(
+                f"{given}: graph {brief(graph, 60)} has {shown(count)} nodes; give a whole number below {MOST_NODES:,}"
+            )
         if count == 0 and reading.empty != "drop":
             raise GraphInputError(
                 f"{given}: graph {brief(graph, 60)} has no node; a graph needs at least one: "
