@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from phist.progress import SlowProgress, waiting
+from phist.progress import SlowProgress, somebody_looks, waiting
 from phist.training.progress import TrainingProgress
 
 
@@ -59,3 +59,4 @@ def test_programs_without_standard_error_can_wait_too(monkeypatch, stream):
     with waiting("thinking"), TrainingProgress(None, 3), SlowProgress("counting", 10, None) as bar:
         bar.patience = -1
         bar.advance(10)
+    assert not somebody_looks(None)
