@@ -110,6 +110,17 @@ def test_a_killed_cell_goes_on_where_it_was(task, tmp_path, monkeypatch):
     assert not list((tmp_path / "unfinished").iterdir())
 
 
+def test_networks_that_the_whole_estimator_trained_are_not_trained_again_alone(task, tmp_path, monkeypatch):
+    alone = quick(PhistNetwork).fit(task).predict(np.arange(40))
+    cell = replace(task, cache=tmp_path)
+    Phist(**QUICK).fit(cell)
+    monkeypatch.setattr(Trainer, "run_epoch", lambda trainer: pytest.fail("an epoch was trained again"))
+    after = quick(PhistNetwork).fit(cell)
+    assert after.earlier_seconds > 0
+    np.testing.assert_array_equal(after.predict(np.arange(40)), alone)
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
 def test_the_paper_has_sizes_for_its_nine_datasets_only():
     assert PhistPaper().skip("imdb_binary") is None
     assert "COX2" in PhistPaper().skip("COX2")

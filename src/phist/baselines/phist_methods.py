@@ -28,6 +28,7 @@ class PhistMethod(Method):
 
     family = "phist"
     fixed: ClassVar[Mapping[str, Any]] = {}  # parameters that make the method what it is
+    leaves_networks: ClassVar[bool] = False  # in the cache, for a method that trains the same
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -59,7 +60,8 @@ class PhistMethod(Method):
                 self.earlier_seconds = 0.0  # what was there is damaged, or from before the defaults were changed
                 self._fit_model(task)
             self.account = self._account(task)
-        _remove(checkpoint)
+        if not self.leaves_networks:
+            _remove(checkpoint)
         return self
 
     def _fit_model(self, task: Task) -> None:
@@ -105,12 +107,7 @@ class PhistMethod(Method):
 
     def _checkpoint(self, task: Task, parameters: Mapping[str, Any]) -> Path | None:
         """Where a cell goes on when it is killed: until it is done, and for this cell alone."""
-        folder = None if task.cache is None else _writable(task.cache / "unfinished")
-        if folder is None:
-            return None
-        digest = hashlib.sha256(task.training.tobytes() + task.validation.tobytes())
-        digest.update(repr((self.name, sorted(parameters.items()), task.seed, task.threads)).encode())
-        return folder / digest.hexdigest()[:32]
+        return _checkpoint_of(task, self.name, parameters)
 
 
 class Phist(PhistMethod):
@@ -118,14 +115,23 @@ class Phist(PhistMethod):
 
     name = "phist"
     selection = OUT_OF_FOLD
+    leaves_networks = True
 
 
 class PhistNetwork(PhistMethod):
-    """The estimator with its structural networks alone, no hand-made description beside them."""
+    """The estimator with its structural networks alone, no hand-made description beside them.
+
+    Where the whole estimator was fitted to the same graphs before, its networks are not trained again: only how many of their
+    cycles to take, heads and weights are decided anew. The time of their training counts for both.
+    """
 
     name = "phist-network"
     selection = OUT_OF_FOLD
     fixed: ClassVar[Mapping[str, Any]] = {"members": "network"}
+
+    def _checkpoint(self, task: Task, parameters: Mapping[str, Any]) -> Path | None:
+        common = {name: value for name, value in parameters.items() if name not in self.fixed}
+        return _checkpoint_of(task, Phist.name, common)
 
 
 class PhistLow(PhistMethod):
@@ -232,6 +238,15 @@ METHODS: tuple[type[Method], ...] = (
     Phist, PhistNetwork, PhistLow, PhistHigh, PhistLinear, PhistForest, PhistKernel, PhistSum, PhistDeterministic,
     PhistPaper, PhistPaperSum, PhistPaperDeterministic,
 )  # fmt: skip
+
+
+def _checkpoint_of(task: Task, name: str, parameters: Mapping[str, Any]) -> Path | None:
+    folder = None if task.cache is None else _writable(task.cache / "unfinished")
+    if folder is None:
+        return None
+    digest = hashlib.sha256(task.training.tobytes() + task.validation.tobytes())
+    digest.update(repr((name, sorted(parameters.items()), task.seed, task.threads)).encode())
+    return folder / digest.hexdigest()[:32]
 
 
 def _writable(folder: Path) -> Path | None:
