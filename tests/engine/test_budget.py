@@ -5,9 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from engine_truth import SMALL, fused_computation, make_graphs, outcome, random_graphs, settled_network, some_draws
+from engine_truth import (
+    SMALL,
+    fused_computation,
+    guarded_memory,
+    intact,
+    make_graphs,
+    outcome,
+    random_graphs,
+    settled_network,
+    some_draws,
+)
 
-from phist.engine.arena import make_arena
 from phist.engine.budget import KEPT
 from phist.engine.computation import Fused
 from phist.engine.fused_network import _Pass
@@ -19,26 +28,7 @@ from phist.nn.network import make_network
 from phist.nn.sampling import Views, draw_all
 from phist.training.presets import make_preset
 
-GUARD, MARK = 4096, 77
 LIMIT = 2 << 30
-
-
-def guarded_memory(computation, monkeypatch):
-    """Let every pass have exactly the memory that it asks for, with a guarded zone behind; returns what is handed out."""
-    handed = []
-
-    def borrow(sizes):
-        arenas = []
-        for floats, integers, doubles, positions in sizes[:, :KEPT].tolist():
-            arena = make_arena([floats + GUARD, integers + GUARD, doubles + GUARD, positions], np.zeros(4, np.int64))
-            for part in arena[:3]:
-                part[-GUARD:] = MARK
-            arenas.append(arena)
-        handed.extend(arenas)
-        return arenas
-
-    monkeypatch.setattr(computation.fused, "borrow_arenas", borrow)
-    return handed
 
 
 def lollipop(core, tail):
@@ -82,7 +72,7 @@ def test_a_pass_stays_within_the_memory_counted_for_it(graphs, config, max_eleme
         computation.graph_embeddings(chosen, draws)
         computation.node_embeddings(chosen, draws)
         computation.mean_embeddings(chosen, Views(draws, [draws, some_draws(computation.graphs)]))
-    assert all((part[-GUARD:] == MARK).all() for arena in handed for part in arena[:3])
+    assert intact(handed)
 
 
 @pytest.mark.parametrize("limit", [1, 16 * 500, 1 << 24])
@@ -95,7 +85,7 @@ def test_roots_side_by_side_stay_within_the_memory_counted_for_them(config, limi
     computation.scores(chosen, draws).sum().backward()
     with torch.no_grad():
         computation.node_embeddings(chosen, draws)
-    assert all((part[-GUARD:] == MARK).all() for arena in handed for part in arena[:3])
+    assert intact(handed)
 
 
 @pytest.mark.parametrize("statistics", ["joint", "per-root"])
@@ -103,9 +93,9 @@ def test_last_responses_that_are_held_change_no_bit(statistics):
     graphs = random_graphs([30, 9, 70], seed=2, probability=0.1)
     config = replace(SMALL, max_elements=700, statistics=statistics)
     held, computed = (fused_computation(settled_network(config), graphs, by_balls=False) for _ in range(2))
-    computed.fused.max_last = 0
+    computed.fused.max_held = 0
     found, again = (outcome(computation, draw_all(graphs.node_counts())) for computation in (held, computed))
-    assert held.fused.max_last > 0
+    assert held.fused.max_held > 0
     for name, value in found.items():
         np.testing.assert_array_equal(again[name], value, err_msg=name)
 
@@ -183,7 +173,7 @@ def test_every_thread_has_room_for_its_own_graphs():
     assert len(sizes) == 3
     for number, own in enumerate(sizes):
         graphs = shards.order[shards.ptr[0, number] : shards.ptr[0, number + 1]]
-        alone = shards._replace(order=graphs, ptr=np.array([[0, len(graphs)]]))
+        alone = shards._replace(order=graphs, ptr=np.array([[0, len(graphs)]]), ends=np.array([len(graphs)]))
         np.testing.assert_array_equal(needs(computation, np.arange(4), draws, alone, True)[0], own)
 
 

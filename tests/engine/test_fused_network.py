@@ -372,9 +372,9 @@ def test_error_in_a_thread_comes_through_and_the_next_pass_is_right(graphs, netw
 def failing(run_worker, bad):
     """The pass of one of two threads ends in an error."""
 
-    def call(number, *arguments):
-        if number == bad:
+    def call(this_round, mode, job, training):
+        if job.number == bad:
             raise MemoryError
-        run_worker(number, *arguments)
+        run_worker(this_round, mode, job, training)
 
     return call

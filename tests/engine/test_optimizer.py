@@ -172,10 +172,10 @@ def test_error_in_a_thread_comes_through_and_nobody_waits_for_ever(graphs, bad, 
     computation = fused_computation(network, graphs, threads=2)
     optimizer, run_worker = make_optimizer(computation.network), fused_network.run_worker
 
-    def failing(number, *arguments):
-        if number == bad:
+    def failing(this_round, mode, job, training):
+        if job.number == bad:
             raise MemoryError
-        run_worker(number, *arguments)
+        run_worker(this_round, mode, job, training)
 
     with monkeypatch.context() as patch:
         patch.setattr(fused_network, "run_worker", failing)

@@ -110,6 +110,36 @@ def test_one_thread_has_nothing_to_spare():
     assert positions(make_shards(np.arange(5), np.array([0, 5]), 1, 4)) == [[4, 3, 2, 1, 0]]
 
 
+def shared(cost, may_share, n_threads, ptr=None):
+    """Positions that all workers share, step by step."""
+    shards = make_shards(np.array(cost), np.array([0, len(cost)] if ptr is None else ptr), n_threads, 0, np.array(may_share, bool))
+    return [shards.order[begin:end].tolist() for begin, end in zip(shards.ptr[:, -1], shards.ends, strict=True)]
+
+
+def test_a_position_that_costs_more_than_its_share_of_a_step_is_shared():
+    assert shared([10, 70, 10, 10], [True] * 4, 2) == [[1]]
+    assert shared([10, 70, 10, 10], [True, False, True, True], 2) == [[]]
+    assert shared([30, 50, 10, 10], [True] * 4, 2) == [[]]
+
+
+def test_what_is_left_of_a_step_is_shared_by_the_same_rule():
+    assert shared([60, 1, 1, 900], [True] * 4, 2) == [[3, 0]]
+
+
+def test_every_step_shares_for_itself():
+    assert shared([9, 1, 9, 8, 90], [True, False, True, True, True], 2, ptr=[0, 2, 4, 5]) == [[0], [], [4]]
+
+
+def test_one_thread_shares_nothing():
+    assert shared([10, 1], [False, False], 1) == [[]]
+
+
+def test_positions_that_are_not_shared_are_in_one_shard():
+    shards = make_shards(np.array([90, 2, 3, 4]), np.array([0, 4]), 2, 0, np.array([True] * 4))
+    assert sorted(shards.order.tolist()) == [0, 1, 2, 3]
+    assert shards.order[shards.ptr[0, -1] :].tolist() == [0] and shards.ptr[0, 0] == 0
+
+
 @pytest.mark.parametrize(("graphs", "steps", "expected"), [(1, 1, 1), (3, 1, 3), (100, 1, 6), (16, 8, 2), (4, 8, 1), (0, 0, 1)])
 def test_no_more_threads_than_a_step_is_worth(graphs, steps, expected, monkeypatch):
     monkeypatch.setattr(threads, "PAIRS_A_THREAD", 500)

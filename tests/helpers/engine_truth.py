@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from phist.engine.arena import make_arena
+from phist.engine.budget import KEPT
 from phist.engine.computation import Fused, Reference
 from phist.graphs.packing import Reading, pack
 from phist.nn.config import NetworkConfig
@@ -18,6 +20,7 @@ CLASSES = 3
 RELATIVE = 1e-4  # what the engine promises
 LIKE_REFERENCE = 4  # or so many times the reference's own rounding, where that is larger
 SMALLEST = 5e-6  # the last digits of a histogram, standardised: up to a hundredfold
+GUARD, MARK = 4096, 77  # numbers behind an arena, and what they are
 OF_LARGEST = 1e-4  # of the largest gradient: some are zero but for rounding, the bias ahead of a whitening for one
 
 
@@ -166,3 +169,26 @@ def check_engine(config, graphs, draws=None, *, seed=0, training=True, by_balls=
     truth, single = references(network, graphs, draws, training=training)
     fused = fused_computation(network, graphs, by_balls, threads, beside)
     check_close(outcome(fused, draws, training=training), truth, single, slack)
+
+
+def guarded_memory(computation, monkeypatch):
+    """Let every pass have exactly the memory that it asks for, with a guarded zone behind; returns what is handed out."""
+    handed = []
+
+    def borrow(sizes):
+        arenas = []
+        for floats, integers, doubles, positions in sizes[:, :KEPT].tolist():
+            arena = make_arena([floats + GUARD, integers + GUARD, doubles + GUARD, positions], np.zeros(4, np.int64))
+            for part in arena[:3]:
+                part[-GUARD:] = MARK
+            arenas.append(arena)
+        handed.extend(arenas)
+        return arenas
+
+    monkeypatch.setattr(computation.fused, "borrow_arenas", borrow)
+    return handed
+
+
+def intact(handed):
+    """Whether nothing was written behind any arena."""
+    return all((part[-GUARD:] == MARK).all() for arena in handed for part in arena[:3])

@@ -148,9 +148,10 @@ def end_round(cells: Any, number: int, this_round: int) -> None:
 
 
 @inner
-def wait_at_barrier(cells: Any, number: int, barrier: int) -> None:
-    """Wait until all threads have come to the round's barrier of this number, counted from one."""
+def wait_at_barrier(cells: Any, number: int) -> None:
+    """Wait until all threads have come to the next barrier of the round."""
     threads = n_threads_of(cells)
+    barrier = load_acquire(cells, threads + number) + 1
     store_release(cells, threads + number, barrier)
     for other in range(threads):
         if not _spin(cells, threads + other, barrier, BARRIER_LOOKS):

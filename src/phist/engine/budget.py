@@ -11,12 +11,14 @@ from phist.engine.balls import Chunk, most_counts, take_chunk, take_nodes
 from phist.engine.beside import take_beside
 from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
 from phist.engine.head import take_scores
-from phist.engine.jit import ONE, compiled, inner
-from phist.engine.layers import take_grad_terms, take_signal
-from phist.engine.node_level import floats_per_pair, take_background, take_impulses, take_responses, take_sums
+from phist.engine.jit import ONE, ZERO, compiled, inner
+from phist.engine.layers import take_signal, take_tile
+from phist.engine.node_level import floats_per_pair, held_of, take_background, take_impulses, take_responses, take_sums
 from phist.engine.passes import take_products, take_root_embeddings, take_view
 from phist.engine.plan import nodes_in, rows_in
-from phist.engine.roots import n_sets, pairs_in_turns, take_distinct_roots, take_root_gradients
+from phist.engine.roots import n_sets, pairs_in_turns, take_distinct_roots
+from phist.engine.roots_backward import take_root_gradients
+from phist.engine.simd import LANES
 from phist.engine.views import handle_of
 from phist.engine.work import Job, draws_of
 
@@ -34,6 +36,8 @@ def needs(job: Job, keep: bool, result: Any) -> None:
         for step in range(n_steps):
             items = shards.order[shards.ptr[step, number] : shards.ptr[step, number + 1]]
             _measure_shard(items, handle, keep, result[number])
+            for at in range(shards.ptr[step, -1], shards.ends[step]):  # no worker needs more for its part of a graph
+                _measure_shard(shards.order[at : at + 1], handle, keep, result[number])
         if not keep:
             result[number, KEPT] = -1
 
@@ -50,7 +54,7 @@ def _measure_shard(items: Any, job: Any, keep: bool, result: Any) -> None:
     if keep:
         _measure_backward(items, job, n_roots)
     kept = min(held, job.max_pairs * floats_per_pair(shape)) if keep else 0
-    result[FLOATS] = max(result[FLOATS], peaks[FLOATS] + kept + _measure_last(items, job))
+    result[FLOATS] = max(result[FLOATS], peaks[FLOATS] + kept + _measure_held(items, job, keep))
     result[INTEGERS] = max(result[INTEGERS], peaks[INTEGERS] + (held_integers if keep else 0))
     result[DOUBLES] = max(result[DOUBLES], peaks[DOUBLES])
     result[KEPT] = max(result[KEPT], kept)
@@ -70,17 +74,17 @@ def _take_most(job: Any, item: int, whitening: Any) -> Chunk:
     graph, n_roots = job.work.graphs[item], _most_roots(job, item)
     counts = most_counts(plan, graph, n_roots, job.max_pairs)
     chunk = take_chunk(plan, graph, n_roots, counts, shape.reach, job.max_pairs, arena)
-    take_responses(shape, chunk, take_matrix(arena, 0, 1), whitening, arena)
+    take_responses(shape, chunk, held_of(shape, chunk, take_matrix(arena, 0, 0), ZERO), whitening, arena)
     return chunk
 
 
 @inner
-def _measure_last(items: Any, job: Any) -> int:
-    """Floats of last responses: those of all graphs whose roots come in turns, or as many as may be held."""
-    pairs = 0
+def _measure_held(items: Any, job: Any, keep: bool) -> int:
+    """Floats of responses that are held: those of all graphs whose roots come in turns, or as many as may be."""
+    pairs, shape = 0, job.network.shape
     for item in items:
         pairs += pairs_in_turns(job, job.work.graphs[item], _most_roots(job, item))
-    n: int = min(pairs * job.network.shape.widths[-1], job.max_last)
+    n: int = min(pairs * (floats_per_pair(shape) if keep else shape.widths[-1]), job.max_held) + len(items) * LANES
     return n
 
 
@@ -142,16 +146,16 @@ def _measure_graphs(items: Any, job: Any, n_roots: int, keep: bool) -> None:
 def _measure_backward(items: Any, job: Any, n_roots: int) -> None:
     """Both levels, as if nothing had been kept."""
     arena, shape = job.arena, job.network.shape
-    take_products(shape, n_roots, arena)
     take_root_embeddings(shape, n_roots, arena)
     free = tops_of(arena)
     for item in items:
+        take_products(shape, n_roots, arena)
         nodes = take_nodes(job.plan, job.work.graphs[item], arena)
         take_graph_scratch(shape, nodes.n_rows, arena)
         after = tops_of(arena)
         take_graph_gradients(shape, arena)
         lower_tops(arena, after)
-        take_grad_terms(shape, nodes.n_rows, arena)
+        take_tile(shape, arena)
         lower_tops(arena, free)
 
         grads = take_root_gradients(shape, _most_roots(job, item), arena)
@@ -163,5 +167,5 @@ def _measure_backward(items: Any, job: Any, n_roots: int) -> None:
         take_background(shape, chunk, arena)
         take_beside(shape, chunk, arena)
         lower_tops(arena, after)
-        take_grad_terms(shape, chunk.n_pairs, arena)
+        take_tile(shape, arena)
         lower_tops(arena, free)

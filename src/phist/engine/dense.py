@@ -190,6 +190,14 @@ def add_times(target: Any, source: Any, factor: Any) -> None:
 
 
 @inner
+def copy_columns(source: Any, target: Any) -> None:
+    """The first columns of every row, as many as ``target`` has."""
+    for row in range(target.n):
+        for block in range(0, target.width, LANES):
+            store(target, row, block, load(source, row, block))
+
+
+@inner
 def fill(target: Any, value: Any) -> None:
     """The same number everywhere in a view, and up to the end of its last vector."""
     constant = splat(value)

@@ -19,16 +19,17 @@ from phist.engine.statistics import Statistics, no_statistics, update_from_embed
 from phist.engine.steps import Steps
 from phist.engine.threads import make_shards, run_workers, threads_worth
 from phist.engine.torch_threads import MAX_THREADS, thread_budget, workers_for
-from phist.engine.work import STATES, Job, Work
+from phist.engine.work import STATES, Exchange, Job, Work
 from phist.engine.worker import BACKWARD, FORWARD, TRAIN, Training, run_worker
-from phist.graphs.arrays import starts_of
+from phist.graphs.arrays import ranges, starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
 from phist.nn.sampling import Draws, Views
 
 Array = NDArray[Any]
 PAIRS_A_CALL = 1 << 20  # about a quarter of a second, and between two calls an interrupt is noticed
-LAST_HELD = 64  # times max_elements: last responses that are held where roots come in turns, 4 GB unless limited
+HELD = 64  # times max_elements: responses that are held where roots come in turns, 4 GB unless limited
+PAIRS_SHARED = 4096  # for each thread, about a millisecond: with fewer pairs a graph's roots are not shared
 SPARE_SHARDS = 4  # of every step in training, done by the worker that is ready first
 SPARE_PAYS = 0.5  # pairs in a step for each parameter, whose gradient every shard has for itself
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
@@ -45,7 +46,7 @@ class FusedNetwork:
         self.channels = network.config.channels
         self.threads = thread_budget()
         self.max_pairs = max(1, network.config.max_elements // self.shape.widest)
-        self.max_last = most_held(LAST_HELD * network.config.max_elements)
+        self.max_held = most_held(HELD * network.config.max_elements)
         self.clocks = np.zeros((MAX_THREADS, 0), np.int64)  # of each thread, by phase
         layers: list[Any] = [*network.f_node.convolutions, *network.f_graph.convolutions, network.head]
         self.parameters = Parameters(self.shape, self.channels, [part for layer in layers for part in (layer.weight, layer.bias)])
@@ -165,14 +166,23 @@ class _Pass:
         ptr = np.array([0, len(graphs)]) if ptr is None else ptr
         costs = plan.costs(self.graphs, draws.ptr[1:] - draws.ptr[:-1])
         threads = threads_worth(costs, len(ptr) - 1, fused.threads)
-        self.shards = make_shards(costs, ptr, threads, spare)
+        self.shards = make_shards(costs, ptr, threads, spare, self._may_share(threads))
         self.n_shards = self.shards.ptr.shape[1] - 1
         self.n_threads = min(threads, self.n_shards)
-        self.n_workers = workers_for(self.n_threads) if in_step else self.n_threads
+        self.shared = self.shards.order[ranges(self.shards.ptr[:, -1], self.shards.ends - self.shards.ptr[:, -1])]
+        self.n_workers = workers_for(self.n_threads) if in_step or len(self.shared) else self.n_threads
         self.max_pairs = max(1, fused.max_pairs // self.n_threads)
-        self.max_last = fused.max_last // self.n_threads
+        self.max_held = fused.max_held // self.n_threads
         self.arenas: list[Arena] = []
         fused.parameters.read()
+
+    def _may_share(self, threads: int) -> Array:
+        """Which graphs all workers may share: large ones without balls, whitened as one, whose passes go together."""
+        if threads == 1 or not self.fused.shape.joint or torch.is_grad_enabled():
+            return np.zeros(len(self.graphs), np.bool_)
+        rows, n_draws = self.plan.row_counts[self.graphs], np.diff(self.draws.ptr)
+        is_large: Array = np.minimum(n_draws, rows) * rows >= PAIRS_SHARED * threads
+        return is_large & ~self.plan.by_balls[self.graphs]
 
     def embed_nodes(self) -> Array:
         """Standardised embeddings of the drawn nodes in torch's order."""
@@ -247,8 +257,21 @@ class _Pass:
     def sizes(self, keep: bool) -> Array:
         """What each shard needs of an arena, and what it may keep for the backward pass."""
         found = np.zeros((self.n_shards, KEPT + 1), np.int64)
-        needs(Job(self.plan, self.network, self.work, self.max_pairs, self.max_last, counting_arena()), keep, found)
+        needs(self._job(counting_arena(), 0, _NO_INTEGERS), keep, found)
         return found
+
+    def _job(self, arena: Arena, number: int, cells: Array) -> Job:
+        return Job(self.plan, self.network, self.work, self.max_pairs, self.max_held, arena, number, cells)
+
+    def _make_exchange(self) -> Exchange:
+        n_parts, width = (self.n_threads, int(self.fused.shape.widths[-1])) if len(self.shared) else (0, 0)
+        size = int(np.diff(self.draws.ptr)[self.shared].max(initial=0)) * self.fused.node_statistics.size
+        return Exchange(
+            np.empty((n_parts, 1 + 2 * width)),
+            np.empty((n_parts, 2 * width)),
+            np.empty(size, np.float32),
+            np.empty(size, np.float32),
+        )
 
     def _make_work(self, only_nodes: bool, n_gradients: int) -> Work:
         n_graphs, size = len(self.graphs), self.fused.node_statistics.size
@@ -260,7 +283,8 @@ class _Pass:
             shards=self.shards,
             taken=np.zeros(len(self.shards.ptr), np.int64),
             keep=_NO_INTEGERS,
-            states=np.zeros((n_graphs, STATES), np.int64),
+            states=np.zeros((n_graphs + self.n_workers, STATES), np.int64),
+            exchange=self._make_exchange(),
             root_embeddings=np.zeros(self.n_shards, np.int64),
             node_embeddings=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
             views=_NO_DRAWS,
@@ -275,8 +299,7 @@ class _Pass:
 
     def _run(self, mode: int, training: Training = _NO_TRAINING) -> None:
         def task(number: int, cells: Array, this_round: int) -> None:
-            job = Job(self.plan, self.network, self.work, self.max_pairs, self.max_last, self.arenas[number])
-            run_worker(number, cells, this_round, mode, job, training)
+            run_worker(this_round, mode, self._job(self.arenas[number], number, cells), training)
 
         run_workers(task, self.n_workers)
 

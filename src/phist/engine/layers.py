@@ -10,7 +10,7 @@ import numpy as np
 
 from phist.engine.arena import LINEAR, RECURSION, begin_phase, charge, take_floats
 from phist.engine.balls import Chunk, ball_operator, first_pair, reached_from
-from phist.engine.dense import accumulate, multiply
+from phist.engine.dense import accumulate, copy_columns, multiply
 from phist.engine.jit import ZERO, inner
 from phist.engine.recursion import (
     BESIDE,
@@ -66,9 +66,9 @@ def take_signal(shape: Any, n_pairs: int, arena: Any) -> Any:
 
 
 @inner
-def take_grad_terms(shape: Any, n_pairs: int, arena: Any) -> Any:
-    """Space for the gradients of any further layer's terms."""
-    return take_floats(arena, n_pairs * shape.widest_terms)
+def take_tile(shape: Any, arena: Any) -> Any:
+    """Space for what any layer responds to as many pairs as are taken at once."""
+    return take_floats(arena, TILE * shape.widest)
 
 
 @inner
@@ -161,28 +161,44 @@ def convolve_backward(shape: Any, weights: Weights, gradient: Any, chunk: Chunk,
     """From the gradient of the last layer's responses to that of the first layer's, in place; adds to that of the parameters.
 
     Args:
+        x: terms of all further layers; their gradients take their place, so that a large chunk needs no more memory here.
         signal: space for the gradient of any layer's responses, which begins with that of the last.
     """
-    n_pairs, grad_terms = chunk.n_pairs, take_grad_terms(shape, chunk.n_pairs, arena)
+    n_pairs, tile = chunk.n_pairs, take_tile(shape, arena)
     for number in range(len(shape.orders) - 1, 0, -1):
         layer = layer_of(shape, number, x, n_pairs)
-        stride, grad_y = layer.order * layer.inputs, matrix(signal, 0, n_pairs, layer.width)
-        _add_background_backward(chunk, grad_y)
-        since, own = begin_phase(arena), matrix(grad_terms, 0, n_pairs, stride)
-        transposed = matrix(weights.values, weights.transposes[number], layer.width, stride)
-        grad_weights = matrix(gradient, weights.matrices[number], stride, layer.width)
-        grad_bias = part(gradient, weights.biases[number], layer.width)
-        for begin in range(0, n_pairs, TILE):
-            n = min(TILE, n_pairs - begin)
-            multiply(rows_of(grad_y, begin, n), transposed, rows_of(own, begin, n))
-            _bias_backward(chunk, begin, rows_of(grad_y, begin, n), grad_bias)
-            accumulate(rows_of(layer.terms, begin, n), rows_of(grad_y, begin, n), grad_weights)
+        _add_background_backward(chunk, matrix(signal, 0, n_pairs, layer.width))
+        since = begin_phase(arena)
+        _multiply_backward(weights, gradient, chunk, layer, signal, tile)
         charge(arena, LINEAR, since)
-        _spread(chunk, layer, own, BACKWARD, arena)
-        _activate_backward(chunk, layer, own, matrix(signal, 0, n_pairs, layer.inputs))
+        _spread(chunk, layer, layer.terms, BACKWARD, arena)
+        _activate_backward(chunk, layer, matrix(signal, 0, n_pairs, layer.inputs))
     grad_y = matrix(signal, 0, n_pairs, shape.widths[0])
     _add_background_backward(chunk, grad_y)
     _bias_backward(chunk, ZERO, grad_y, part(gradient, weights.biases[0], shape.widths[0]))
+
+
+@inner
+def _multiply_backward(weights: Weights, gradient: Any, chunk: Chunk, layer: Layer, signal: Any, tile: Any) -> None:
+    """Through the matrix and the bias of a layer: terms become their gradients, and gradients of responses the first terms.
+
+    Both lie in ``signal``. Wider rows are written from the last pair on, narrower ones from the first: nothing is lost unread.
+    """
+    n_pairs, stride = chunk.n_pairs, layer.order * layer.inputs
+    grad_y, values = matrix(signal, 0, n_pairs, layer.width), matrix(signal, 0, n_pairs, layer.inputs)
+    transposed = matrix(weights.values, weights.transposes[layer.number], layer.width, stride)
+    grad_weights = matrix(gradient, weights.matrices[layer.number], stride, layer.width)
+    grad_bias = part(gradient, weights.biases[layer.number], layer.width)
+    n_tiles = (n_pairs + TILE - 1) // TILE
+    for number in range(n_tiles):
+        begin = (n_tiles - 1 - number if layer.inputs > layer.width else number) * TILE
+        n = min(TILE, n_pairs - begin)
+        own, terms, copied = rows_of(grad_y, begin, n), rows_of(layer.terms, begin, n), matrix(tile, 0, n, layer.width)
+        copy_columns(own, copied)
+        _bias_backward(chunk, begin, own, grad_bias)
+        accumulate(terms, own, grad_weights)
+        copy_columns(terms, rows_of(values, begin, n))
+        multiply(copied, transposed, terms)
 
 
 @inner
@@ -213,9 +229,9 @@ def _bias_backward(chunk: Chunk, begin: int, grad_y: Any, grad_bias: Any) -> Non
 
 
 @inner
-def _activate_backward(chunk: Chunk, layer: Layer, grad_terms: Any, grad_y: Any) -> None:
-    """Through the activation, whose value is the pair's first term plus the background's."""
-    terms, n_background, rows, width = layer.terms, chunk.n_background, chunk.balls.rows, grad_y.width
+def _activate_backward(chunk: Chunk, layer: Layer, grad_y: Any) -> None:
+    """Through the activation, whose value is the pair's first term, found in ``grad_y``, plus the background's."""
+    grad_terms, n_background, rows, width = layer.terms, chunk.n_background, chunk.balls.rows, grad_y.width
     one, zero = splat(single(1.0)), splat(single(0.0))
     for root in range(chunk.n_roots if n_background else 0):
         begin, end = first_pair(chunk, root), first_pair(chunk, root + 1)
@@ -223,7 +239,7 @@ def _activate_backward(chunk: Chunk, layer: Layer, grad_terms: Any, grad_y: Any)
         for pair in range(begin, reached):
             row = rows[pair - n_background]
             for block in range(0, width, LANES):
-                grad, value = load(grad_terms, pair, block), load(terms, pair, block) + load(terms, row, block)
+                grad, value = load(grad_terms, pair, block), load(grad_y, pair, block) + load(grad_y, row, block)
                 store(grad_terms, row, block, load(grad_terms, row, block) - grad)
                 store(grad_y, pair, block, grad * where_positive(value, one, value + one))
         for pair in range(reached, end):
@@ -231,5 +247,5 @@ def _activate_backward(chunk: Chunk, layer: Layer, grad_terms: Any, grad_y: Any)
                 store(grad_y, pair, block, zero)
     for pair in range(n_background if n_background else chunk.n_pairs):
         for block in range(0, width, LANES):
-            value, grad = load(terms, pair, block), load(grad_terms, pair, block)
+            value, grad = load(grad_y, pair, block), load(grad_terms, pair, block)
             store(grad_y, pair, block, grad * where_positive(value, one, value + one))

@@ -44,6 +44,14 @@ class Responses(NamedTuple):
     whitening: Any  # (2, width), or (2 · roots, width): mean and scale for all roots, or for each
 
 
+class Held(NamedTuple):
+    """Responses of a chunk that have their place already, where roots come in turns; nothing of what is computed again."""
+
+    u: Any
+    x: Any
+    y: Any
+
+
 class Background(NamedTuple):
     """Histograms of rows of the background, or their gradients."""
 
@@ -53,13 +61,26 @@ class Background(NamedTuple):
 
 
 @inner
-def take_responses(shape: Any, chunk: Chunk, last: Any, whitening: Any, arena: Any) -> Responses:
-    """Memory for them; at the same tops it is the same. What the last layer responds may have its place already, ``last``."""
-    n, width = chunk.n_pairs, shape.widths[-1]
-    u, x = take_matrix(arena, n - chunk.n_background, shape.orders[0]), take_floats(arena, n * shape.further_terms)
-    own = take_matrix(arena, 0 if last.n else n, width)
-    squashed = take_matrix(arena, n if chunk.beside == 1 else 0, width)
-    return Responses(u, x, last if last.n else own, squashed, whitening)
+def held_of(shape: Any, chunk: Chunk, held: Any, first: int) -> Held:
+    """Those of a chunk whose pairs begin with ``first``, of all that are held: first of all pairs y, then x, then u."""
+    n, width, further = chunk.n_pairs if held.width else 0, shape.widths[-1], shape.further_terms
+    n_terms = n if held.width > width else 0
+    at, terms_at, behind = first if n else 0, first if n_terms else 0, held.n if n_terms else 0
+    return Held(
+        matrix(held, behind * (width + further) + terms_at * shape.orders[0], n_terms, shape.orders[0]),
+        part(held, behind * width + terms_at * further, n_terms * further),
+        matrix(held, at * width, n, width),
+    )
+
+
+@inner
+def take_responses(shape: Any, chunk: Chunk, held: Held, whitening: Any, arena: Any) -> Responses:
+    """Memory for them; at the same tops it is the same."""
+    n, n_terms = 0 if held.y.n else chunk.n_pairs, 0 if held.u.n else chunk.n_pairs
+    u = take_matrix(arena, n_terms - (chunk.n_background if n_terms else 0), shape.orders[0])
+    x, y = take_floats(arena, n_terms * shape.further_terms), take_matrix(arena, n, shape.widths[-1])
+    squashed = take_matrix(arena, chunk.n_pairs if chunk.beside == 1 else 0, shape.widths[-1])
+    return Responses(held.u if held.u.n else u, held.x if held.u.n else x, held.y if held.y.n else y, squashed, whitening)
 
 
 @inner

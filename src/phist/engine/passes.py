@@ -16,19 +16,13 @@ from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.graph_level import Drawn, GraphResponses, embed_graph, embed_graph_backward, take_graph_responses
 from phist.engine.head import head_backward
 from phist.engine.jit import inner
+from phist.engine.parts import one_part
 from phist.engine.plan import nodes_in
-from phist.engine.roots import (
-    DistinctRoots,
-    add_node_moments,
-    embed_roots,
-    embed_roots_backward,
-    merge_roots,
-    take_distinct_roots,
-    take_last,
-)
+from phist.engine.roots import DistinctRoots, Roots, add_node_moments, embed_roots, merge_roots, take_distinct_roots, take_held
+from phist.engine.roots_backward import embed_roots_backward
 from phist.engine.simd import LANES, add_wide, broadcast, fma, load, load_flat, single, splat, store, store_flat
 from phist.engine.views import matrix, part, rows_of
-from phist.engine.work import ENTRIES, FIRST_ROOT, FLOATS, INTEGERS, KEPT, LAST, N_PAIRS, RESPONSES, ROOTS, draws_of
+from phist.engine.work import ENTRIES, FIRST_ROOT, FLOATS, HELD, INTEGERS, KEPT, N_PAIRS, RESPONSES, ROOTS, draws_of
 
 
 @inner
@@ -39,7 +33,7 @@ def embedding_of(job: Any, embeddings: Any, item: int) -> Any:
 
 
 @inner
-def _node_moments_of(job: Any, embeddings: Any, item: int) -> Any:
+def node_moments_of(job: Any, embeddings: Any, item: int) -> Any:
     """Those of f_node, which end the embedding of a work item: (2, width)."""
     width = job.network.shape.widths[-1]
     return matrix(embeddings, (item + 1) * len(job.network.graph_standardizer.shift) - 2 * width, 2, width)
@@ -80,14 +74,14 @@ def forward(items: Any, shard: int, job: Any) -> None:
     """Embed some graphs of a batch."""
     embeddings, n_roots = _embed_nodes(items, shard, job)
     if not len(job.work.node_embeddings):
-        _embed_graphs(items, shard, job, rows_of(embeddings, 0, n_roots))
+        embed_graphs(items, shard, job, rows_of(embeddings, 0, n_roots))
 
 
 @inner
 def _embed_nodes(items: Any, shard: int, job: Any) -> tuple[Any, int]:
     """f_node: embeddings of the graphs' distinct roots, and how many there are."""
     work, arena, shape = job.work, job.arena, job.network.shape
-    n_draws, n_roots, kept, room = 0, 0, 0, job.max_last
+    n_draws, n_roots, kept, room = 0, 0, 0, job.max_held
     for item in items:
         n_draws += draws_of(work, item)
     work.root_embeddings[shard] = arena.tops[FLOATS_TOP]
@@ -97,33 +91,40 @@ def _embed_nodes(items: Any, shard: int, job: Any) -> tuple[Any, int]:
         state[FLOATS], state[INTEGERS] = arena.tops[FLOATS_TOP], arena.tops[INTEGERS_TOP]
         distinct = take_distinct_roots(shape, draws_of(work, item), arena)
         own, tops = merge_roots(job, item, distinct), tops_of(arena)
-        last = take_last(job, work.graphs[item], own, room)
+        roots = Roots(work.graphs[item], one_part(shard), state, distinct)
+        held = take_held(job, roots, own, room, work.keep[shard] >= 0)
         above = tops_of(arena)
-        chunk = embed_roots(job, work.graphs[item], distinct, rows_of(embeddings, n_roots, own), last)
-        held = arena.tops[FLOATS_TOP] - tops[FLOATS_TOP]
-        is_kept = chunk.n_roots == own and kept + held <= work.keep[shard]
-        _finish_nodes(job, shard, item, distinct, rows_of(embeddings, n_roots, own))
-        state[KEPT], state[N_PAIRS], state[ENTRIES] = is_kept, chunk.n_pairs, chunk.balls.n_entries
-        state[LAST], state[ROOTS], state[FIRST_ROOT] = last.n, own, n_roots
+        chunk = embed_roots(job, roots, rows_of(embeddings, n_roots, own), held)
+        taken = arena.tops[FLOATS_TOP] - tops[FLOATS_TOP]
+        is_kept = chunk.n_roots == own and kept + taken <= work.keep[shard]
+        finish_nodes(job, shard, item, distinct, rows_of(embeddings, n_roots, own))
+        remember_chunk(state, is_kept, chunk, held)
+        state[ROOTS], state[FIRST_ROOT] = own, n_roots
         n_roots += own
         if is_kept:
-            kept += held
+            kept += taken
         elif work.keep[shard] < 0:
             lower_tops(arena, tops)
         else:
             lower_tops(arena, above)
-            room -= last.n * last.width
+            room -= held.n * held.width
     return embeddings, n_roots
 
 
 @inner
-def _finish_nodes(job: Any, shard: int, item: int, distinct: DistinctRoots, embeddings: Any) -> None:
+def remember_chunk(state: Any, is_kept: bool, chunk: Chunk, held: Any) -> None:
+    """What the backward pass has to know of roots whose last chunk this was."""
+    state[KEPT], state[N_PAIRS], state[ENTRIES], state[HELD] = is_kept, chunk.n_pairs, chunk.balls.n_entries, held.width
+
+
+@inner
+def finish_nodes(job: Any, shard: int, item: int, distinct: DistinctRoots, embeddings: Any) -> None:
     """What is asked for besides the embeddings of a graph's roots."""
     work, shape = job.work, job.network.shape
     moments = work.moments[shard]
     _sum_moments(distinct.weights, embeddings, job.network.node_standardizer.shift, moments)
     if shape.moments:
-        add_node_moments(shape, distinct, embeddings.n, _node_moments_of(job, work.graph_embeddings, item))
+        add_node_moments(shape, distinct, embeddings.n, node_moments_of(job, work.graph_embeddings, item))
     if len(work.node_embeddings):
         _copy_nodes(distinct, work.draws.ptr[item], embeddings, work.node_embeddings)
 
@@ -168,7 +169,7 @@ def _wide_weights(network: Any, embeddings: Any, products: Any) -> Any:
 
 
 @inner
-def _embed_graphs(items: Any, shard: int, job: Any, embeddings: Any) -> None:
+def embed_graphs(items: Any, shard: int, job: Any, embeddings: Any) -> None:
     """f_graph: the wide product for all roots at once, then graph by graph."""
     work, arena, network, since = job.work, job.arena, job.network, begin_phase(job.arena)
     products = take_products(network.shape, embeddings.n, arena)
@@ -225,29 +226,45 @@ def _embed_graph_in_views(job: Any, item: int, nodes: Chunk, drawn: Drawn, respo
 @inner
 def backward(items: Any, shard: int, job: Any) -> None:
     """Add the gradients of the parameters, given those of the graphs' embeddings."""
-    work, arena, network, gradient = job.work, job.arena, job.network, job.work.gradients[shard]
-    n_roots = 0
+    work, arena, shape, n_roots = job.work, job.arena, job.network.shape, 0
     for item in items:
         n_roots += work.states[item, ROOTS]
-    size = network.shape.bins.number * network.shape.widths[-1]
-    embeddings = matrix(arena.floats, work.root_embeddings[shard], n_roots, size)
-    products, grad_embeddings = take_products(network.shape, n_roots, arena), take_root_embeddings(network.shape, n_roots, arena)
+    embeddings = matrix(arena.floats, work.root_embeddings[shard], n_roots, shape.bins.number * shape.widths[-1])
+    grad_embeddings = take_root_embeddings(shape, n_roots, arena)
     free = tops_of(arena)
-    for item in items:
-        _graph_backward(job, gradient, item, products, free)
-    since, weights = begin_phase(arena), network.graph
-    accumulate(embeddings, products, matrix(gradient, weights.matrices[0], size, products.width))
-    multiply(products, matrix(weights.values, weights.transposes[0], products.width, size), grad_embeddings)
-    charge(arena, LINEAR, since)
+    graphs_backward(items, shard, job, embeddings, grad_embeddings)
     for item in items:
         state = work.states[item]
         lower_tops(arena, (state[FLOATS], state[INTEGERS], free[DOUBLES_TOP]))
-        distinct = take_distinct_roots(network.shape, draws_of(work, item), arena)
-        own, grad_moments = rows_of(grad_embeddings, state[FIRST_ROOT], state[ROOTS]), grad_embeddings
-        if network.shape.moments:
-            grad_moments = _node_moments_of(job, work.grad_graph_embeddings, item)
-        embed_roots_backward(job, gradient, item, distinct, own, grad_moments, free)
+        distinct = take_distinct_roots(shape, draws_of(work, item), arena)
+        roots, own = (
+            Roots(work.graphs[item], one_part(shard), state, distinct),
+            rows_of(grad_embeddings, state[FIRST_ROOT], state[ROOTS]),
+        )
+        embed_roots_backward(job, roots, own, grad_node_moments(job, item), free)
     lower_tops(arena, free)
+
+
+@inner
+def grad_node_moments(job: Any, item: int) -> Any:
+    """Gradients of f_node's moments, where the head sees them."""
+    grads = job.work.grad_graph_embeddings
+    return node_moments_of(job, grads, item) if job.network.shape.moments else matrix(grads, 0, 0, 0)
+
+
+@inner
+def graphs_backward(items: Any, shard: int, job: Any, embeddings: Any, grad_embeddings: Any) -> None:
+    """f_graph's part, and the wide product for all roots at once: to the gradients of f_node's embeddings."""
+    arena, network, gradient, before = job.arena, job.network, job.work.gradients[shard], tops_of(job.arena)
+    products = take_products(network.shape, embeddings.n, arena)
+    free = tops_of(arena)
+    for item in items:
+        _graph_backward(job, gradient, item, products, free)
+    since, weights, size = begin_phase(arena), network.graph, embeddings.width
+    accumulate(embeddings, products, matrix(gradient, weights.matrices[0], size, products.width))
+    multiply(products, matrix(weights.values, weights.transposes[0], products.width, size), grad_embeddings)
+    charge(arena, LINEAR, since)
+    lower_tops(arena, before)
 
 
 @inner

@@ -18,6 +18,7 @@ from phist.engine.jit import compiled
 PAUSE = 5e-5  # seconds between looks at workers that take longer
 SPARE_SIZE = 0.04  # part of a step's cost in a spare shard: workers end about so much apart
 PAIRS_A_THREAD = 500  # in a step, some tenths of a millisecond: for less, waiting for each other takes what a thread gains
+SHARED_FROM = 1.2  # times what a thread should have of a step: a graph that costs more is shared, root by root
 PATIENCE = 1.0  # seconds that the end of the program waits for workers to park
 
 
@@ -26,6 +27,7 @@ class Shards(NamedTuple):
 
     order: Any  # positions: step after step, and in a step those of each shard together
     ptr: Any  # (steps, shards + 1)
+    ends: Any  # (steps): behind its shards, up to here, a step has graphs that all workers share
 
 
 _workers: weakref.WeakSet["_Worker"] = weakref.WeakSet()  # of this process
@@ -165,29 +167,50 @@ def threads_worth(cost: NDArray[np.int64], n_steps: int, threads: int) -> int:
     return max(1, min(threads, int(cost.sum()) // (max(1, n_steps) * PAIRS_A_THREAD)))
 
 
-def make_shards(cost: NDArray[np.int64], ptr: NDArray[np.int64], threads: int, spare: int) -> Shards:
+def make_shards(
+    cost: NDArray[np.int64], ptr: NDArray[np.int64], threads: int, spare: int, may_share: NDArray[np.bool_] | None = None
+) -> Shards:
     """In every step the costly first, always to the shard that is the least full then; ``ptr`` says where steps begin and end.
 
     Args:
         spare: shards besides those of the workers, where there are several.
+        may_share: positions that all workers may share, which they do where one alone would have too much of a step.
     """
-    lengths = np.diff(ptr)
-    count = min(threads, int(lengths.max(initial=1)))
+    lengths, may_share = np.diff(ptr), np.zeros(len(cost), np.bool_) if may_share is None else may_share
+    count = threads if may_share.any() else min(threads, int(lengths.max(initial=1)))
     spare = spare if count > 1 else 0
     sizes = np.full(count + spare, SPARE_SIZE)
     sizes[:count] = (1 - spare * SPARE_SIZE) / count
     by_cost = np.lexsort((-cost, np.repeat(np.arange(len(lengths)), lengths)))
-    shards = Shards(np.empty(len(cost), np.int64), np.empty((len(lengths), len(sizes) + 1), np.int64))
+    shards = Shards(np.empty(len(cost), np.int64), np.empty((len(lengths), len(sizes) + 1), np.int64), ptr[1:])
+    n_shared = np.zeros(len(lengths), np.int64)
+    _find_shared(ptr, by_cost, cost, may_share, SHARED_FROM / count, n_shared)
     loads = np.empty((2, len(sizes)), np.int64)
-    _fill_shards(ptr, by_cost, cost, sizes, shards, loads, np.empty(len(cost), np.int64))
+    _fill_shards((ptr, n_shared), by_cost, cost, sizes, shards, loads, np.empty(len(cost), np.int64))
     return shards
 
 
 @compiled
-def _fill_shards(ptr: Any, by_cost: Any, cost: Any, sizes: Any, shards: Any, loads: Any, shard: Any) -> None:
-    """``loads`` and ``shard`` are scratch: what each shard has got and how often, and the shard of each graph."""
+def _find_shared(ptr: Any, by_cost: Any, cost: Any, may_share: Any, fraction: float, n_shared: Any) -> None:
+    """How many of the costly of each step are shared: while one has more than a fraction of what is left."""
     for step in range(len(ptr) - 1):
-        begin, end = ptr[step], ptr[step + 1]
+        left = 0
+        for rank in range(ptr[step], ptr[step + 1]):
+            left += cost[by_cost[rank]]
+        for rank in range(ptr[step], ptr[step + 1]):
+            graph = by_cost[rank]
+            if not may_share[graph] or cost[graph] <= fraction * left:
+                break
+            left -= cost[graph]
+            n_shared[step] += 1
+
+
+@compiled
+def _fill_shards(steps: Any, by_cost: Any, cost: Any, sizes: Any, shards: Any, loads: Any, shard: Any) -> None:
+    """``loads`` and ``shard`` are scratch: what each shard has got and how often, and the shard of each graph."""
+    ptr, n_shared = steps
+    for step in range(len(ptr) - 1):
+        begin, end = ptr[step] + n_shared[step], ptr[step + 1]
         for number in range(len(sizes)):
             loads[0, number] = loads[1, number] = 0
         for rank in range(begin, end):
@@ -198,7 +221,7 @@ def _fill_shards(ptr: Any, by_cost: Any, cost: Any, sizes: Any, shards: Any, loa
             shard[graph] = lightest
             loads[0, lightest] += cost[graph]
             loads[1, lightest] += 1
-        shards.ptr[step, 0] = begin
+        shards.ptr[step, 0] = ptr[step]
         for number in range(len(sizes)):
             shards.ptr[step, number + 1] = shards.ptr[step, number] + loads[1, number]
             loads[1, number] = shards.ptr[step, number]
@@ -206,3 +229,5 @@ def _fill_shards(ptr: Any, by_cost: Any, cost: Any, sizes: Any, shards: Any, loa
             graph = by_cost[rank]
             shards.order[loads[1, shard[graph]]] = graph
             loads[1, shard[graph]] += 1
+        for rank in range(n_shared[step]):
+            shards.order[shards.ptr[step, len(sizes)] + rank] = by_cost[ptr[step] + rank]

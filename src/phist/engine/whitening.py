@@ -25,17 +25,35 @@ def add_moments(y: Any, multiplicity: Any, draw_counts: Any, moments: Any, own: 
     Args:
         own: 2 · `LANES` doubles for mean and squares of these rows alone.
     """
-    weight, before, width = total_weight(multiplicity, draw_counts), moments[0], y.width
+    weight, before = total_weight(multiplicity, draw_counts), moments[0]
     if weight == 0.0:
         return
     moments[0] = before + weight
-    for block in range(0, width, LANES):
+    for block in range(0, y.width, LANES):
         _mean_and_squares(y, block, multiplicity, draw_counts, weight, own)
         for c in range(LANES):
-            at = 1 + block + c
-            shift = own[c] - moments[at]
-            moments[at] += shift * weight / moments[0]
-            moments[at + width] += own[LANES + c] + shift * shift * before * weight / moments[0]
+            _merge_channel(moments, block + c, before, weight, own[c], own[LANES + c])
+
+
+@inner
+def merge_moments(moments: Any, others: Any) -> None:
+    """Merge the moments of other rows."""
+    weight, before = others[0], moments[0]
+    if weight == 0.0:
+        return
+    moments[0] = before + weight
+    width = (others.n - 1) // 2
+    for c in range(width):
+        _merge_channel(moments, c, before, weight, others[1 + c], others[1 + width + c])
+
+
+@inner
+def _merge_channel(moments: Any, c: int, before: float, weight: float, mean: float, squares: float) -> None:
+    """Mean and squares of rows of so much weight, where those there had weighed ``before``."""
+    at, width = 1 + c, (moments.n - 1) // 2
+    shift = mean - moments[at]
+    moments[at] += shift * weight / moments[0]
+    moments[at + width] += squares + shift * shift * before * weight / moments[0]
 
 
 @inner

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from phist.engine.arena import Arena
+from phist.engine.barrier import wait_at_barrier
 from phist.engine.jit import inner
 from phist.engine.plan import Plan
 from phist.engine.shape import Network
@@ -10,7 +11,16 @@ from phist.engine.threads import Shards
 from phist.nn.sampling import Draws
 
 STATES = 9  # what is remembered of a work item between the passes:
-KEPT, LAST, FLOATS, INTEGERS, N_PAIRS, ENTRIES, ROOTS, FIRST_ROOT, RESPONSES = range(STATES)
+KEPT, HELD, FLOATS, INTEGERS, N_PAIRS, ENTRIES, ROOTS, FIRST_ROOT, RESPONSES = range(STATES)
+
+
+class Exchange(NamedTuple):
+    """What workers tell each other of a graph whose roots they share; parts are as many as threads."""
+
+    moments: Any  # (parts, 1 + 2 · width): of the responses to a part of the roots
+    sums: Any  # (parts, 2 · width): gradients of mean and variance, likewise
+    embeddings: Any  # (roots · bins · width)
+    grad_embeddings: Any  # likewise
 
 
 class Work(NamedTuple):
@@ -23,7 +33,8 @@ class Work(NamedTuple):
     shards: Shards
     taken: Any  # (steps): spare shards that some worker has taken
     keep: Any  # (shards): responses of so many floats stay for the backward pass; below 0 nothing stays
-    states: Any  # (graphs, STATES)
+    states: Any  # (graphs + threads, STATES): of work items, then of each worker's part of a graph that all share
+    exchange: Exchange
     root_embeddings: Any  # (shards): where those of its roots begin in a worker's arena
     node_embeddings: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
     views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no backward pass
@@ -43,8 +54,16 @@ class Job(NamedTuple):
     network: Network
     work: Work
     max_pairs: int  # of a root and a row that are held at once
-    max_last: int  # floats of last responses that are held where roots come in turns
+    max_held: int  # floats of responses that are held where roots come in turns
     arena: Arena
+    number: int  # of the worker
+    cells: Any  # of its team's barriers
+
+
+@inner
+def meet(job: Any) -> None:
+    """Wait until all workers have come here."""
+    wait_at_barrier(job.cells, job.number)
 
 
 @inner

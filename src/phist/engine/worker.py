@@ -6,12 +6,13 @@ Most of the engine's code is compiled here, and once.
 from typing import Any, NamedTuple
 
 from phist.engine.arena import clear
-from phist.engine.barrier import begin_round, end_round, n_threads_of, take_next, wait_at_barrier
+from phist.engine.barrier import begin_round, end_round, n_threads_of, take_next
 from phist.engine.dense import fill
 from phist.engine.jit import ZERO, compiled, inner
 from phist.engine.optimizer import AdamWArrays, adamw_part, sum_gradients
 from phist.engine.passes import backward, forward, heads_backward
 from phist.engine.plan import rows_in
+from phist.engine.shared_graph import run_shared_graph
 from phist.engine.simd import single
 from phist.engine.statistics import (
     RunningStatistics,
@@ -21,7 +22,7 @@ from phist.engine.statistics import (
     update_from_moments,
 )
 from phist.engine.views import handle_of, part
-from phist.engine.work import Job, draws_of
+from phist.engine.work import Job, draws_of, meet
 
 FORWARD, BACKWARD, TRAIN = range(3)  # a pass, or both and a step of the optimiser after them
 PAIRS_IN_CACHE = 1 << 11  # a few hundred bytes each
@@ -36,18 +37,21 @@ class Training(NamedTuple):
 
 
 @compiled
-def run_worker(number: int, cells: Any, this_round: int, mode: int, job: Job, training: Training) -> None:
-    """What worker ``number`` does, a pass or step after step: its own shard, then spare ones, while there are."""
-    begin_round(cells, number, this_round)
-    n_threads, n_shards, own, moved = n_threads_of(cells), len(job.work.moments), handle_of(job), handle_of(training)
-    for step in range(len(job.work.shards.ptr)):
-        shard = number
+def run_worker(this_round: int, mode: int, job: Job, training: Training) -> None:
+    """What a worker does, a pass or step after step: its own shard, then spare ones, while there are, then what all share."""
+    begin_round(job.cells, job.number, this_round)
+    n_threads, n_shards, own, moved = n_threads_of(job.cells), len(job.work.moments), handle_of(job), handle_of(training)
+    shards = job.work.shards
+    for step in range(len(shards.ptr)):
+        shard = job.number
         while shard < n_shards:
             _run_shard(step, shard, mode, own)
             shard = n_threads + take_next(job.work.taken, step) if n_shards > n_threads else n_shards
+        for at in range(shards.ptr[step, -1], shards.ends[step]):
+            run_shared_graph(shards.order[at : at + 1], mode == TRAIN, own)
         if mode == TRAIN:
-            _finish_step(step, number, cells, own, moved)
-    end_round(cells, number, this_round)
+            _finish_step(step, own, moved)
+    end_round(job.cells, job.number, this_round)
 
 
 @inner
@@ -83,21 +87,21 @@ def _next_end(items: Any, begin: int, job: Any) -> int:
 
 
 @inner
-def _finish_step(step: int, number: int, cells: Any, job: Any, training: Any) -> None:
+def _finish_step(step: int, job: Any, training: Any) -> None:
     """A step of the optimiser and of the running statistics, all threads together."""
-    adamw = training.adamw
-    n_threads, n_parts = n_threads_of(cells), len(adamw.squares)  # parts by threads, of which fewer may be at work
-    wait_at_barrier(cells, number, 3 * step + 1)  # all gradients are there
+    adamw, number = training.adamw, job.number
+    n_threads, n_parts = n_threads_of(job.cells), len(adamw.squares)  # parts by threads, of which fewer may be at work
+    meet(job)  # all gradients are there
     for own in range(number, n_parts, n_threads):
         sum_gradients(job.work.gradients, adamw, own, n_parts)
     if number == 0:
         _update_node_statistics(step, job, training.nodes)
     if number == n_threads - 1:
         _update_graph_statistics(step, job, training.graphs)
-    wait_at_barrier(cells, number, 3 * step + 2)  # and the length of their sum
+    meet(job)  # and the length of their sum
     for own in range(number, n_parts, n_threads):
         adamw_part(adamw, step, own, job.network.node.values)
-    wait_at_barrier(cells, number, 3 * step + 3)  # all parameters have moved
+    meet(job)  # all parameters have moved
 
 
 @inner
@@ -115,6 +119,6 @@ def _update_node_statistics(step: int, job: Any, running: Any) -> None:
 def _update_graph_statistics(step: int, job: Any, running: Any) -> None:
     to, work, size = job.network.graph_standardizer, job.work, len(job.network.graph_standardizer.shift)
     if step >= running.first_step:
-        items = work.graph_embeddings[work.shards.ptr[step, 0] * size : work.shards.ptr[step, -1] * size]
+        items = work.graph_embeddings[work.shards.ptr[step, 0] * size : work.shards.ends[step] * size]
         update_from_embeddings(items, running.columns, size, next_step_size(running), running.mean, running.variance)
         fill_standardizer(running.mean, running.variance, running.epsilon, running.columns, to.shift, to.scale)
