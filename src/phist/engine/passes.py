@@ -70,10 +70,16 @@ def heads_backward(items: Any, shard: int, job: Any) -> None:
 
 
 @inner
+def asks_for_graphs(work: Any) -> bool:
+    """Whether embeddings of nodes are not all that is asked for."""
+    return work.n_views > 0 or not len(work.node_embeddings)
+
+
+@inner
 def forward(items: Any, shard: int, job: Any) -> None:
     """Embed some graphs of a batch."""
     embeddings, n_roots = _embed_nodes(items, shard, job)
-    if not len(job.work.node_embeddings):
+    if asks_for_graphs(job.work):
         embed_graphs(items, shard, job, rows_of(embeddings, 0, n_roots))
 
 

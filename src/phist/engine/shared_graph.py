@@ -6,6 +6,7 @@ from phist.engine.arena import clear, lower_tops, tops_of
 from phist.engine.jit import inner
 from phist.engine.parts import count_roots, own_parts
 from phist.engine.passes import (
+    asks_for_graphs,
     embed_graphs,
     finish_nodes,
     grad_node_moments,
@@ -56,7 +57,7 @@ def _run_graph_level(
     state = job.work.states[items[0]]
     state[INTEGERS], state[ROOTS], state[FIRST_ROOT] = 0, embeddings.n, 0
     finish_nodes(job, 0, items[0], distinct, embeddings)
-    if not len(job.work.node_embeddings):
+    if asks_for_graphs(job.work):
         embed_graphs(items, 0, job, embeddings)
     if is_training:
         heads_backward(items, 0, job)

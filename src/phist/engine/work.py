@@ -36,7 +36,7 @@ class Work(NamedTuple):
     states: Any  # (graphs + threads, STATES): of work items, then of each worker's part of a graph that all share
     exchange: Exchange
     root_embeddings: Any  # (shards): where those of its roots begin in a worker's arena
-    node_embeddings: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
+    node_embeddings: Any  # those of the drawn nodes, unless empty; without views they are all that is asked for
     views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no backward pass
     n_views: int  # 0 where it sees them all once
     graph_embeddings: Any  # (graphs · (bins + moments) · width): those of f_graph, its moments, those of f_node
