@@ -15,7 +15,7 @@ from phist.engine.balls import Chunk, fill_nodes, take_nodes
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.graph_level import Drawn, GraphResponses, embed_graph, embed_graph_backward, take_graph_responses
 from phist.engine.head import head_backward
-from phist.engine.jit import inner
+from phist.engine.jit import inner, never_inline
 from phist.engine.parts import one_part
 from phist.engine.plan import nodes_in
 from phist.engine.roots import DistinctRoots, Roots, add_node_moments, embed_roots, merge_roots, take_distinct_roots, take_held
@@ -61,6 +61,7 @@ def take_view(shape: Any, n_draws: int, arena: Any) -> tuple[Any, Any]:
 @inner
 def heads_backward(items: Any, shard: int, job: Any) -> None:
     """Losses of some graphs, the gradients of their embeddings and that of the head."""
+    never_inline()
     work, network, arena = job.work, job.network, job.arena
     gradient = work.gradients[shard]
     for item in items:
@@ -126,6 +127,7 @@ def remember_chunk(state: Any, is_kept: bool, chunk: Chunk, held: Any) -> None:
 @inner
 def finish_nodes(job: Any, shard: int, item: int, distinct: DistinctRoots, embeddings: Any) -> None:
     """What is asked for besides the embeddings of a graph's roots."""
+    never_inline()
     work, shape = job.work, job.network.shape
     moments = work.moments[shard]
     _sum_moments(distinct.weights, embeddings, job.network.node_standardizer.shift, moments)
@@ -177,6 +179,7 @@ def _wide_weights(network: Any, embeddings: Any, products: Any) -> Any:
 @inner
 def embed_graphs(items: Any, shard: int, job: Any, embeddings: Any) -> None:
     """f_graph: the wide product for all roots at once, then graph by graph."""
+    never_inline()
     work, arena, network, since = job.work, job.arena, job.network, begin_phase(job.arena)
     products = take_products(network.shape, embeddings.n, arena)
     _standardize(network.node_standardizer, embeddings)
@@ -261,6 +264,7 @@ def grad_node_moments(job: Any, item: int) -> Any:
 @inner
 def graphs_backward(items: Any, shard: int, job: Any, embeddings: Any, grad_embeddings: Any) -> None:
     """f_graph's part, and the wide product for all roots at once: to the gradients of f_node's embeddings."""
+    never_inline()
     arena, network, gradient, before = job.arena, job.network, job.work.gradients[shard], tops_of(job.arena)
     products = take_products(network.shape, embeddings.n, arena)
     free = tops_of(arena)

@@ -16,7 +16,7 @@ from phist.engine.arena import (
 from phist.engine.balls import Chunk, most_counts, open_chunk
 from phist.engine.dense import fill
 from phist.engine.graph_level import density_of, take_moments
-from phist.engine.jit import ZERO, inner
+from phist.engine.jit import ZERO, inner, never_inline
 from phist.engine.node_level import Held, Responses, embed, held_of, respond, squash, take_responses, whitening_of
 from phist.engine.parts import Parts, clear_moments, count_roots, join_moments, moments_of, next_roots
 from phist.engine.plan import nodes_in, rows_in
@@ -65,6 +65,7 @@ def take_distinct_roots(shape: Any, n_draws: int, arena: Any) -> DistinctRoots:
 @inner
 def merge_roots(job: Any, item: int, distinct: DistinctRoots) -> int:
     """Twin roots have the same embedding: keep each once, with the draws of all; returns how many there are."""
+    never_inline()
     plan, draws, position = job.plan, job.work.draws, job.arena.position
     root_row, drawn, counts = plan.root_row, draws.nodes, draws.counts
     first, begin, n_roots = plan.node_ptr[job.work.graphs[item]], draws.ptr[item], 0
@@ -130,6 +131,7 @@ def take_root_responses(shape: Any, chunk: Chunk, roots: Roots, begin: int, held
 @inner
 def embed_roots(job: Any, roots: Roots, embeddings: Any, held: Any) -> Chunk:
     """f_node: embeddings of the worker's own roots. Returns the last chunk; a single one stays in the arena with its responses."""
+    never_inline()
     arena, shape, n_roots, parts = job.arena, job.network.shape, embeddings.n, roots.parts
     doubles, n_own = arena.tops[DOUBLES], count_roots(parts, n_roots)
     moments, scratch = take_moments(shape.widths[-1], n_sets(shape, n_roots), arena)

@@ -6,7 +6,7 @@ from phist.engine.arena import lower_tops, take_doubles, take_floats, take_matri
 from phist.engine.balls import Chunk, Counts, take_chunk
 from phist.engine.bins import scale_histogram_backward
 from phist.engine.graph_level import density_of
-from phist.engine.jit import ZERO, inner
+from phist.engine.jit import ZERO, inner, never_inline
 from phist.engine.layers import take_signal
 from phist.engine.node_level import (
     Responses,
@@ -58,6 +58,7 @@ def embed_roots_backward(job: Any, roots: Roots, grad_embeddings: Any, grad_mome
         grad_moments: (2, width): those of f_node's moments.
         free: tops above all that is in use.
     """
+    never_inline()
     arena, shape, state, n_roots, kept = job.arena, job.network.shape, roots.state, grad_embeddings.n, tops_of(job.arena)
     n_pairs = count_roots(roots.parts, n_roots) * rows_in(job.plan, roots.graph)
     held = take_matrix(arena, n_pairs if state[HELD] else 0, state[HELD])

@@ -32,7 +32,7 @@ def add_moments(y: Any, multiplicity: Any, draw_counts: Any, moments: Any, own: 
     for block in range(0, y.width, LANES):
         _mean_and_squares(y, block, multiplicity, draw_counts, weight, own)
         for c in range(LANES):
-            _merge_channel(moments, block + c, before, weight, own[c], own[LANES + c])
+            _merge_channel(moments, 1 + block + c, y.width, before, weight, own[c], own[LANES + c])
 
 
 @inner
@@ -44,13 +44,12 @@ def merge_moments(moments: Any, others: Any) -> None:
     moments[0] = before + weight
     width = (others.n - 1) // 2
     for c in range(width):
-        _merge_channel(moments, c, before, weight, others[1 + c], others[1 + width + c])
+        _merge_channel(moments, 1 + c, width, before, weight, others[1 + c], others[1 + width + c])
 
 
 @inner
-def _merge_channel(moments: Any, c: int, before: float, weight: float, mean: float, squares: float) -> None:
+def _merge_channel(moments: Any, at: int, width: int, before: float, weight: float, mean: float, squares: float) -> None:
     """Mean and squares of rows of so much weight, where those there had weighed ``before``."""
-    at, width = 1 + c, (moments.n - 1) // 2
     shift = mean - moments[at]
     moments[at] += shift * weight / moments[0]
     moments[at + width] += squares + shift * shift * before * weight / moments[0]
