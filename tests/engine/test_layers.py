@@ -17,6 +17,9 @@ from engine_truth import (
     some_draws,
 )
 
+from phist.engine.layers_backward import MOST_APART
+from phist.nn.sampling import draw_all
+
 WAYS = pytest.mark.parametrize(("statistics", "by_balls"), [("joint", False), ("joint", True), ("per-root", False)])
 STACKS = {  # orders and channels of each layer
     "one": ((4,), (5,)),
@@ -39,6 +42,15 @@ def graphs():
 def test_layers_equal_the_reference(graphs, name, statistics, by_balls):
     orders, channels = STACKS[name]
     check_engine(replace(SMALL, orders=orders, channels=channels, statistics=statistics), graphs, by_balls=by_balls)
+
+
+@pytest.mark.parametrize("by_balls", [True, False])
+@pytest.mark.parametrize("channels", [(17, 5, 4), (4, 17, 5)])
+def test_more_pairs_than_have_terms_and_gradients_apart_equal_the_reference(channels, by_balls):
+    graphs = random_graphs([290, 9], seed=7, probability=0.01, weights=0.5)
+    assert graphs.node_counts()[0] ** 2 > MOST_APART
+    draws = draw_all(graphs.node_counts())
+    check_engine(replace(SMALL, orders=(2, 3, 2), channels=channels, bins=3), graphs, draws, by_balls=by_balls)
 
 
 @WAYS

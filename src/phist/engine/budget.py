@@ -12,7 +12,8 @@ from phist.engine.beside import take_beside
 from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
 from phist.engine.head import take_scores
 from phist.engine.jit import ONE, ZERO, compiled, inner
-from phist.engine.layers import take_signal, take_tile
+from phist.engine.layers import take_signal
+from phist.engine.layers_backward import take_grad_terms
 from phist.engine.node_level import floats_per_pair, held_of, take_background, take_impulses, take_responses, take_sums
 from phist.engine.passes import take_products, take_root_embeddings, take_view
 from phist.engine.plan import nodes_in, rows_in
@@ -155,7 +156,7 @@ def _measure_backward(items: Any, job: Any, n_roots: int) -> None:
         after = tops_of(arena)
         take_graph_gradients(shape, arena)
         lower_tops(arena, after)
-        take_tile(shape, arena)
+        take_grad_terms(shape, nodes.n_rows, arena)
         lower_tops(arena, free)
 
         grads = take_root_gradients(shape, _most_roots(job, item), arena)
@@ -167,5 +168,5 @@ def _measure_backward(items: Any, job: Any, n_roots: int) -> None:
         take_background(shape, chunk, arena)
         take_beside(shape, chunk, arena)
         lower_tops(arena, after)
-        take_tile(shape, arena)
+        take_grad_terms(shape, chunk.n_pairs, arena)
         lower_tops(arena, free)

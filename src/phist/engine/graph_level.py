@@ -28,7 +28,8 @@ from phist.engine.bins import (
 )
 from phist.engine.dense import add_times, fill
 from phist.engine.jit import ONE, inner
-from phist.engine.layers import convolve, convolve_backward, take_signal
+from phist.engine.layers import convolve, take_signal
+from phist.engine.layers_backward import convolve_backward
 from phist.engine.recursion import chebyshev_sum, chebyshev_terms
 from phist.engine.simd import LANES, load, load_flat, single, store
 from phist.engine.views import matrix, part, rows_of, value_of

@@ -25,7 +25,8 @@ from phist.engine.bins import (
 )
 from phist.engine.dense import accumulate, add_times, fill
 from phist.engine.jit import ONE, ZERO, inner
-from phist.engine.layers import convolve, convolve_backward, multiply_and_add, take_signal
+from phist.engine.layers import convolve, multiply_and_add, take_signal
+from phist.engine.layers_backward import convolve_backward
 from phist.engine.recursion import chebyshev_terms, impulse_terms, scatter_impulses
 from phist.engine.shape import Weights
 from phist.engine.simd import LANES, load_flat, single, store

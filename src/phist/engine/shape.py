@@ -21,6 +21,7 @@ class Shape(NamedTuple):
     widths: Array  # (layers)
     widest: int
     further_terms: int  # numbers of a pair in the terms of all layers but the first
+    widest_terms: int  # and in those of the one that has the most
     bins: Bins
     reach: int  # hops from a root to the farthest row it can change
     joint: bool  # whitening statistics over all roots of a graph, or root by root
@@ -98,6 +99,7 @@ def shape_of(network: StructuralNetwork) -> Shape:
         widths=np.array(widths, np.int64),
         widest=max(widths),
         further_terms=sum(further),
+        widest_terms=max(further, default=0),
         bins=bins,
         reach=sum(order - 1 for order in config.orders),
         joint=config.statistics == "joint",
