@@ -27,7 +27,9 @@ Pairs = Annotated[
 Only = Annotated[
     list[str] | None, typer.Option("--category", metavar="NAME", help="Only this category; may be given several times.")
 ]
-Orders = Annotated[list[int] | None, typer.Option("--order", min=1, help="Order of both layers; may be given several times.")]
+Orders = Annotated[
+    list[int] | None, typer.Option("--order", metavar="N", min=1, help="Order of both layers; may be given several times.")
+]
 Draws = Annotated[int, typer.Option(min=2, help="Draws of 32 roots to average over.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the counts here; what is there already is not done again.")]
 Update = Annotated[Path | None, typer.Option(metavar="FILE", help="A Markdown document whose tables to write afresh.")]
