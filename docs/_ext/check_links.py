@@ -33,7 +33,7 @@ def problems(root: Path) -> list[str]:
     """Every link that leads nowhere, and all that is loaded from elsewhere, with the page it is on."""
     pages = {path.resolve(): Page(path.read_text()) for path in root.rglob("*.html") if path.name != "report.html"}
     return [f"{path.relative_to(root.resolve())}: {link}" for path, page in pages.items() for link in sorted(page.links)
-            if not _leads_somewhere(path, link, pages) or link in page.loaded and urlsplit(link).netloc]  # fmt: skip
+            if not _leads_somewhere(path, link, pages) or (link in page.loaded and urlsplit(link).netloc)]  # fmt: skip
 
 
 def _leads_somewhere(page: Path, link: str, pages: dict[Path, Page]) -> bool:

@@ -13,7 +13,7 @@ def _inline(translator: Any, node: nodes.math) -> None:
 
 
 def _block(translator: Any, node: nodes.math_block) -> None:
-    translator.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>\n')
+    translator.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>\n')
     raise nodes.SkipNode
 
 
