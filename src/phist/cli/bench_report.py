@@ -36,10 +36,11 @@ def report(
     if as_json and is_standard_output(out):
         raise ConfigError("--json and --out - both write to standard output; give the name of a file")
 
-    require("scikit_posthocs", "report", "the report")
+    with waiting("loading SciPy and pandas"):
+        require("scikit_posthocs", "report", "the report")
 
-    from phist.report.diagram import diagram_html
-    from phist.report.html import make_report
+        from phist.report.diagram import diagram_html
+        from phist.report.html import make_report
 
     check_file_place(out, *record_files(folders))
     study = read_study(folders, protocol, no_duplicates, metric)

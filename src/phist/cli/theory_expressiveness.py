@@ -10,6 +10,7 @@ from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, print_json
 from phist.cli.theory_robustness import with_bar
 from phist.errors import DatasetError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.theory.expressiveness_record import Record
@@ -57,7 +58,8 @@ def expressiveness(
     for place in (out, update):
         if place is not None:
             check_file_place(place, pairs)
-    use_threads(1)
+    with waiting("loading PyTorch"):
+        use_threads(1)
     record = _compute(_suite(pairs, category), tuple(order or ()), draws, seed, out)
     if update is not None:
         from phist.theory.expressiveness_record import update_document

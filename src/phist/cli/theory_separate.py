@@ -9,6 +9,7 @@ import typer
 from phist.cli.options import READING_DEFAULTS, Json, ReadingOptions, Seed
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.estimators.fitted.model import FittedModel
@@ -67,7 +68,8 @@ def separate(
     if kinds == {True}:
         views = _vector_views(first, second)
     else:
-        from phist.theory.graph_views import color_view, network_views
+        with waiting("loading PyTorch"):
+            from phist.theory.graph_views import color_view, network_views
 
         fitted = None if model is None else _fitted(model)
         pair = _pair(first, index, second, index if other_index is None else other_index, reading.arguments(fitted))
