@@ -1,7 +1,7 @@
 """Bulk runs: a model asked about every graph of a stream, into a folder of Parquet files, killed and resumed at will."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -73,9 +73,7 @@ def run_bulk(
             if not folder.is_complete(source):
                 work.answer(source)
             bar.next_source()
-    skipped, notes = folder.write_skipped(), list(folder.notes())
-    rows, labelled, right = (sum(getattr(note, name) for note in notes) for name in ("rows", "labelled", "right"))
-    return Summary(bar.graphs, bar.seconds, rows, labelled, right, skipped)
+    return Summary(graphs=bar.graphs, seconds=bar.seconds, **asdict(folder.total()))
 
 
 def _check_apart(out: Path, origin: str, sources: list[Source]) -> None:
