@@ -14,6 +14,7 @@ from phist.extras import require
 from phist.files import resolve
 from phist.graphs.packing import DEFAULT_READING, Reading
 from phist.scale.answers import Answers
+from phist.scale.columns import Columns, common_columns
 from phist.scale.parts import Fault, Note, OutputFolder, PartWriter, Shard, writing_part
 from phist.scale.progress import BulkProgress
 from phist.scale.reading import Damage, Limits, Piece, read_pieces
@@ -66,9 +67,10 @@ def run_bulk(
     run = {**answers.facts(), "data": origin, "part_rows": limits.part_rows}
     run |= {"engine": answers.model.engine, "inference": answers.model.inference}  # by another one the last digits are others
     run |= {"directed": reading.directed, "self_loops": reading.self_loops, "weights": reading.weights, "empty": reading.empty}
-    folder = OutputFolder(Path(out), run)
+    columns = common_columns(sources)
+    folder = OutputFolder(Path(out), run | {"id_type": columns.id, "label_type": columns.label})
     with BulkProgress(answers.verb, [source.stamp()[0] for source in sources], progress) as bar:
-        work = _BulkRun(answers, folder, reading, shard, on_error, limits, bar)
+        work = _BulkRun(answers, folder, columns, reading, shard, on_error, limits, bar)
         for source in sources:
             if not folder.is_complete(source):
                 work.answer(source)
@@ -88,6 +90,7 @@ def _check_apart(out: Path, origin: str, sources: list[Source]) -> None:
 class _BulkRun:
     answers: Answers
     folder: OutputFolder
+    columns: Columns
     reading: Reading
     shard: Shard
     on_error: OnError
@@ -132,10 +135,8 @@ class _BulkRun:
         pa = require("pyarrow", "tables", "writing Parquet")
         rows = np.empty(0, np.int64) if parsed is None else begin + parsed.positions
         table = {"file": pa.array([name] * len(rows), pa.string()), "row": pa.array(rows)}
-        table["id"] = pa.array([], pa.string()) if parsed is None else parsed.ids
-        if parsed is not None and parsed.labels is not None:
-            table["label"] = parsed.labels
-        return pa.table(table | (self.answers.no_columns() if columns is None else columns))
+        ids, labels = (pa.array([], pa.string()), None) if parsed is None else (parsed.ids, parsed.labels)
+        return pa.table(table | self.columns.cast(ids, labels) | (self.answers.no_columns() if columns is None else columns))
 
 
 def salvage(

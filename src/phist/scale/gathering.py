@@ -11,6 +11,7 @@ from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.graphs.packing import Reading
 from phist.graphs.storage import read_header, write_graphset
+from phist.scale.columns import Columns, common_columns
 from phist.scale.progress import BulkProgress
 from phist.scale.reading import Damage, Limits, Piece, read_pieces
 from phist.scale.rows import Parsed
@@ -53,10 +54,10 @@ def _known(place: Path) -> dict[str, Any] | None:
 
 
 def _parts(sources: list[Source], reading: Reading, bar: BulkProgress) -> Iterator[GraphSet]:
-    seen = 0
+    seen, columns = 0, common_columns(sources)
     for source in sources:
         for piece in read_pieces(source, reading, _LIMITS, lambda part: True):
-            graphs = _graphs_of(source, piece, reading)
+            graphs = _graphs_of(source, piece, reading, columns)
             bar.show(piece.done, len(graphs))
             if len(graphs):
                 yield graphs if len(sources) == 1 else replace(graphs, ids=_through(source, graphs))
@@ -66,20 +67,21 @@ def _parts(sources: list[Source], reading: Reading, bar: BulkProgress) -> Iterat
         raise GraphInputError("the files hold no graphs; give some that do")
 
 
-def _graphs_of(source: Source, piece: Piece, reading: Reading) -> GraphSet:
+def _graphs_of(source: Source, piece: Piece, reading: Reading, columns: Columns) -> GraphSet:
     if isinstance(piece.rows, Damage):
         raise GraphInputError(f"{source.path}: {piece.rows.reason}")
     try:
         parsed: Parsed = piece.rows.parse(reading)
     except GraphInputError as error:
         raise GraphInputError(f"{source.path}, among rows {piece.begin} to {piece.begin + len(piece.rows) - 1}: {error}") from error
-    labels = None if parsed.labels is None else parsed.labels.to_pylist()
+    cast = columns.cast(parsed.ids, parsed.labels)
+    labels = cast["label"].to_pylist() if "label" in cast else None
     if labels is not None and None in labels:
         row = piece.begin + int(parsed.positions[labels.index(None)])
         raise GraphInputError(
             f"{source.path}, row {row} has no label; a fit needs one for every graph: fill it in or remove the row"
         )
-    ids = as_labels(parsed.ids.to_pylist(), "id") if len(parsed.graphs) else parsed.graphs.ids
+    ids = as_labels(cast["id"].to_pylist(), "id") if len(parsed.graphs) else parsed.graphs.ids
     return replace(parsed.graphs, ids=ids, labels=None if labels is None or not labels else as_labels(labels))
 
 
