@@ -42,7 +42,7 @@ def test_labels_that_are_numbers_here_and_text_there_are_the_same_classes(tmp_pa
 
 def test_a_file_without_labels_among_others_is_named(lake, tmp_path):
     write_graph_rows(lake / "d.parquet", GRAPHS[:5].with_labels(None))
-    with pytest.raises(GraphInputError, match=r"d\.parquet, row 0 has no label"):
+    with pytest.raises(GraphInputError, match=r"d\.parquet, row 0: it has no label"):
         gather_graphs(str(lake), tmp_path / "set", Reading())
 
 
@@ -72,8 +72,8 @@ def test_graphs_without_nodes_may_be_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("nonsense", r"b\.jsonl, among rows 0 to 15: line 16"),
-        ('{"edges": [[0, 1]]}', r"b\.jsonl, row 15 has no label"),
+        ("nonsense", r"b\.jsonl, row 15: line 16"),
+        ('{"edges": [[0, 1]]}', r"b\.jsonl, row 15: it has no label"),
     ],
 )
 def test_a_row_that_cannot_be_learnt_from_is_named_and_nothing_is_left(lake, tmp_path, line, said):
