@@ -23,7 +23,7 @@ class DataParallel:
     """Trains a network with the other processes of a group.
 
     Each takes some graphs of a step, by what the engine estimates that they cost. Gradients and the sums that running statistics
-    are made of are added up in the order of the ranks, and every process takes the same step. Up to rounding it is the step of a
+    are made of are added up in a fixed order, and every process takes the same step. Up to rounding it is the step of a
     single process with the same graphs.
 
     Args:
