@@ -1,9 +1,9 @@
 """How functions are compiled, and kept compiled: the one place that decides it.
 
 `compiled` is for functions that Python calls, `inner` for those that only compiled code calls and that cost nothing of their
-own (`linking`). A `unit` is one of those that another process can compile meanwhile (`side_process`). What is compiled lies on disk, is made again when a source of its package changes, and is not believed
-when a byte of it is damaged (`code_cache`, `checked_files`). What does not depend on the processor is kept too, and may come
-with a wheel (`portable`).
+own (`linking`). A `unit` is one of the latter that another process may compile meanwhile (`side_process`). What is compiled lies
+on disk, is made again when a source of its package changes, and is not believed when a byte of it is damaged (`code_cache`,
+`checked_files`). What does not depend on the processor is kept too, and may come with a wheel (`portable`).
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from phist.jit.code_cache import ShippedCode, SourcesCache
 from phist.jit.linking import PartCompiler, WholeCompiler, make_unit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_COMMON: dict[str, Any] = {"nogil": True} | ({"boundscheck": True} if CHECKS_BOUNDS else {})
-_ONLY_INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True} | ({"boundscheck": True} if CHECKS_BOUNDS else {})
+_ONLY_INSIDE: dict[str, Any] = {"no_cpython_wrapper": True}
 
 
 def compiled(function: Function, **options: Any) -> Function:

@@ -76,7 +76,7 @@ def _load_unit(module: str, name: str, types: tuple[Any, ...], symbol: str) -> N
     unit = getattr(import_module(module), name)
     unit.compile(types)
     result = unit.overloads[types]
-    add_symbol(symbol, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))  # type: ignore[no-untyped-call]
+    add_symbol(symbol, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 class _OwnCode:
