@@ -5,8 +5,8 @@
 Commands are run in turn, so that whatever else the machine does hits all of them alike; medians are shown. The first epoch, of
 MUTAG, is measured with nothing compiled (`--cold` times; 0 leaves it out), with the portable code that a wheel brings, and with
 everything on disk, by the wall and in seconds of the processor: those of the process that is waited for, and those of the second
-process that compiles beside it. Where the time of compiling goes, by one process, is shown by Numba's own passes. What a prediction with everything on disk
-consists of is shown in seconds of the processor, which other programs disturb less.
+process that compiles beside it. Where the time of compiling goes, by one process, is shown by Numba's own passes. What a
+prediction with everything on disk consists of is shown in seconds of the processor, which other programs disturb less.
 """
 
 import argparse
