@@ -49,6 +49,7 @@ def test_probabilities_add_up_and_do_not_change_with_the_same_seed(method, task)
 @every_method
 def test_the_account_tells_what_was_chosen_and_reached(method, task):
     fitted = quick(method).fit(task)
+    fitted.look_back()
     account = fitted.account
     assert [row["epoch"] for row in account.history] == [0, 1]
     assert sum(account.chosen["weights"].values()) == pytest.approx(1, abs=1e-3)
@@ -134,7 +135,9 @@ def test_one_network_stays_one_on_datasets_without_a_preset(task):
 
 
 def test_the_estimator_counts_how_often_the_right_class_is_in_its_set(task):
-    sets = quick(Phist).fit(task).account.chosen["sets"]
+    method = quick(Phist).fit(task)
+    method.look_back()
+    sets = method.account.chosen["sets"]
     assert sets["promised"] == 0.9 and 0 <= sets["reached"] <= 1 and 0 <= sets["size"] <= 2
 
 

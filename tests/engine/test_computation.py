@@ -145,6 +145,18 @@ def test_mean_over_views_equals_the_reference(change, count, threads):
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4 * float(expected.abs().max()))
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("change", VIEWED)
+def test_both_levels_at_once_are_what_each_is_alone(change, threads):
+    config = replace(SMALL, sampler=RootSampler(count=3), **VIEWED[change])
+    graphs, network = random_graphs([20, 1, 30, 5, 9], seed=3, weights=0.5, probability=0.15), settled_network(config).eval()
+    views = config.sampler.views_by_size(graphs.node_counts(), seed=1, count=4)
+    for computation in (fused_computation(network, graphs, threads=threads), Reference(deepcopy(network), graphs)):
+        embeddings, nodes = computation.both_levels(np.arange(5), views)
+        assert torch.equal(embeddings, computation.mean_embeddings(np.arange(5), views))
+        torch.testing.assert_close(nodes, computation.node_embeddings(np.arange(5), views.roots).detach(), rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("kind", [Fused, Reference])
 def test_one_view_of_what_was_drawn_is_a_plain_embedding(graphs, kind):
     computation, draws = kind(settled_network(SMALL).eval(), graphs), some_draws(graphs)

@@ -1,5 +1,7 @@
 """Heads: fitted, used, saved and loaded, each by the same protocol."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
@@ -108,18 +110,25 @@ def test_features_are_sizes_moments_of_nodes_and_embeddings(trained, graphs):
     assert exact.both_levels.shape[1] == n_both_levels(trained.network)
 
 
-def test_features_are_computed_once_and_parts_are_parts_of_them(trained, graphs, monkeypatch):
+@pytest.mark.parametrize("both", [False, True])
+def test_features_are_computed_once_and_parts_are_parts_of_them(trained, graphs, both, monkeypatch):
     looks = []
-    for name in ("embeddings", "node_moments"):
+    for name in ("embeddings", "node_moments", "both_levels"):
         plain = getattr(TrainedNetwork, name)
         monkeypatch.setattr(
             TrainedNetwork, name, lambda own, given, plain=plain, name=name: looks.append(name) or plain(own, given)
         )
-    features, chosen = Features(trained, graphs), np.array([5, 2])
+    features, chosen = Features(trained, graphs, both=both), np.array([5, 2])
     whole = features.both_levels
     np.testing.assert_array_equal(features.part(chosen).both_levels, whole[chosen])
     np.testing.assert_array_equal(features.part(chosen).node_level, features.node_level[chosen])
-    assert sorted(looks) == ["embeddings", "node_moments"]
+    assert sorted(looks) == (["both_levels"] if both else ["embeddings", "node_moments"])
+
+
+@pytest.mark.parametrize("inference", ["auto", "sampled", "exact"])
+def test_levels_that_are_computed_together_are_those_computed_alone(trained, graphs, inference):
+    how = replace(trained, inference=inference)
+    np.testing.assert_array_equal(Features(how, graphs, both=True).both_levels, Features(how, graphs).both_levels)
 
 
 def test_the_linear_head_is_the_networks_own_layer(trained, features):

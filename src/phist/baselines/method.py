@@ -112,6 +112,9 @@ class Method(ABC):
             task: the fold to learn from.
         """
 
+    def look_back(self) -> None:  # noqa: B027  # most have told everything by then
+        """Fill what of ``account`` is asked for by a study alone and takes time, after all else: no record's time counts it."""
+
     @abstractmethod
     def predict(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Class probabilities of the task's graphs at ``positions``, (positions, classes)."""

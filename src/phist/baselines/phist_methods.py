@@ -59,7 +59,7 @@ class PhistMethod(Method):
                     raise
                 self.earlier_seconds = 0.0  # what was there is damaged, or from before the defaults were changed
                 self._fit_model(task)
-            self.account = self._account(task)
+        self.account = self._account()
         if not self.leaves_networks:
             _remove(checkpoint)
         return self
@@ -88,15 +88,19 @@ class PhistMethod(Method):
         """What the estimator is fitted with besides."""
         return {}
 
-    def _account(self, task: Task) -> Account:
+    def _account(self) -> Account:
         account = Account(chosen=_chosen_of(self._model), history=_history_of(self._model))
-        account.training_accuracy = accuracy_of(self.predict(task.training), task.labels_of(task.training))
-        account.validation_accuracy = accuracy_of(self.predict(task.validation), task.labels_of(task.validation))
         if hasattr(self._model, "report_"):
             account.tried = [asdict(candidate) for candidate in self._model.report_.candidates]
             account.notes = list(self._model.report_.notes)
-            account.chosen["sets"] = self._measure_sets(task)
         return account
+
+    def look_back(self) -> None:
+        task, account = self._task, self.account
+        account.training_accuracy = accuracy_of(self.predict(task.training), task.labels_of(task.training))
+        account.validation_accuracy = accuracy_of(self.predict(task.validation), task.labels_of(task.validation))
+        if hasattr(self._model, "report_"):
+            account.chosen["sets"] = self._measure_sets(task)
 
     def _measure_sets(self, task: Task) -> dict[str, float]:
         """How often the class of a validation graph, which the estimator has not seen, is in its set, and how large sets are."""

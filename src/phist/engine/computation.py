@@ -73,6 +73,10 @@ class Computation(ABC):
         """The mean over several draws of the graph embeddings, their roots embedded once: (graphs, m_graph); no gradients."""
 
     @abstractmethod
+    def both_levels(self, chosen: Positions, views: Views) -> tuple[Tensor, Tensor]:
+        """`mean_embeddings`, and `node_embeddings` of the roots, in one pass; no gradients."""
+
+    @abstractmethod
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         """Standardised embeddings of the drawn nodes, one graph after the other: (roots, m_node)."""
 
@@ -98,8 +102,11 @@ class Reference(Computation):
         batch = self._batch(chosen)
         return self.network.graph_embeddings(batch, Roots.of(batch, draws))
 
-    @torch.no_grad()
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
+        return self.both_levels(chosen, views)[0]
+
+    @torch.no_grad()
+    def both_levels(self, chosen: Positions, views: Views) -> tuple[Tensor, Tensor]:
         batch = self._batch(chosen)
         roots = Roots.of(batch, views.roots)
         level = self.network.node_level(batch, roots)
@@ -108,13 +115,12 @@ class Reference(Computation):
         nodes = nodes.index_add(0, roots.nodes.flatten(), embeddings.flatten(0, 1))
         drawn = [Roots.of(batch, draws) for draws in views.draws]
         seen = [self.network.read(batch, own, NodeLevel(nodes[own.nodes], level.removed)) for own in drawn]
-        return torch.stack(seen).mean(0)
+        return torch.stack(seen).mean(0), level.embeddings[_taken(views.roots, level.embeddings.shape[1])]
 
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         batch = self._batch(chosen)
         slots = self.network.node_embeddings(batch, Roots.of(batch, draws))
-        counts = np.diff(draws.ptr)
-        return slots[torch.from_numpy(np.arange(slots.shape[1]) < counts[:, None])]
+        return slots[_taken(draws, slots.shape[1])]
 
     def batches(self, roots: Any) -> Iterator[Positions]:
         """Graphs of like size together, so that few slots stay empty."""
@@ -147,6 +153,9 @@ class Fused(Computation):
 
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
         return self.fused.mean_embeddings(self.plan, chosen, views)
+
+    def both_levels(self, chosen: Positions, views: Views) -> tuple[Tensor, Tensor]:
+        return self.fused.both_levels(self.plan, chosen, views)
 
     def loss_backward(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
         if not self._all_learn:
@@ -185,6 +194,11 @@ def compute(network: StructuralNetwork, graphs: GraphSet, engine: str = "auto") 
     """``network`` on ``graphs``, by the engine that ``engine`` comes to."""
     kinds: dict[str, type[Computation]] = {"fused": Fused, "reference": Reference}
     return kinds[choose_engine(engine, network, graphs)](network, graphs)
+
+
+def _taken(draws: Draws, n_slots: int) -> Tensor:
+    """Which slots hold a root: (graphs, slots)."""
+    return torch.from_numpy(np.arange(n_slots) < np.diff(draws.ptr)[:, None])
 
 
 def weighted_loss(scores: Tensor, targets: Tensor, weights: Weights) -> Tensor:

@@ -78,6 +78,13 @@ class FusedNetwork:
         return torch.from_numpy(_Pass(self, plan, graphs, views.roots).embed_views(views.draws))
 
     @torch.no_grad()
+    def both_levels(self, plan: Plan, graphs: Array, views: Views) -> tuple[Tensor, Tensor]:
+        """`mean_embeddings`, and `node_embeddings` of the roots, in one pass."""
+        call = _Pass(self, plan, graphs, views.roots)
+        embeddings = call.embed_views(views.draws, with_nodes=True)
+        return torch.from_numpy(embeddings), torch.from_numpy(call.found_nodes())
+
+    @torch.no_grad()
     def train(self, plan: Plan, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
         """Take all steps; returns the losses of all graphs, added up, and the hits."""
         total, hits = 0.0, 0
@@ -176,9 +183,13 @@ class _Pass:
 
     def embed_nodes(self) -> Array:
         """Standardised embeddings of the drawn nodes in torch's order."""
-        self._begin(keep=False, only_nodes=True)
+        self._begin(keep=False, with_nodes=True)
         self._run(FORWARD)
         self._end()
+        return self.found_nodes()
+
+    def found_nodes(self) -> Array:
+        """Standardised embeddings of the drawn nodes, after a pass that left them."""
         return self.fused.node_statistics.to_torch(self.work.node_embeddings, self.network.node_standardizer)
 
     def embed_graphs(self, keep: bool) -> Array:
@@ -191,9 +202,9 @@ class _Pass:
         self._update_statistics(first)
         return self.fused.graph_statistics.to_torch(self.work.graph_embeddings, self.network.graph_standardizer)
 
-    def embed_views(self, draws: list[Draws]) -> Array:
+    def embed_views(self, draws: list[Draws], with_nodes: bool = False) -> Array:
         """Standardised embeddings of the graphs, the mean over several draws of their roots, in torch's order."""
-        self._begin(keep=False)
+        self._begin(keep=False, with_nodes=with_nodes)
         self.work = self.work._replace(views=_by_graph(draws), n_views=len(draws))
         self._run(FORWARD)
         self._end()
@@ -232,13 +243,13 @@ class _Pass:
         counts = np.diff(steps.ptr)
         return float(self.work.losses @ np.repeat(counts, counts)), int(self.work.hits.sum())
 
-    def _begin(self, keep: bool, only_nodes: bool = False) -> None:
+    def _begin(self, keep: bool, with_nodes: bool = False) -> None:
         fused, parameters = self.fused, self.fused.parameters
         self.network = Network(
             fused.shape, parameters.node, parameters.graph, parameters.head, fused.node_statistics.standardizer(),
             fused.graph_statistics.standardizer(),
         )  # fmt: skip
-        self.work = self._make_work(only_nodes, parameters.own_size if keep else 0)
+        self.work = self._make_work(with_nodes, parameters.own_size if keep else 0)
         sizes = self.sizes(keep)
         self.work = self.work._replace(keep=np.ascontiguousarray(sizes[:, KEPT]))
         spare = sizes[self.n_workers :].max(axis=0, initial=0)
@@ -250,7 +261,7 @@ class _Pass:
         needs(Job(self.plan, self.network, self.work, self.max_pairs, self.max_last, counting_arena()), keep, found)
         return found
 
-    def _make_work(self, only_nodes: bool, n_gradients: int) -> Work:
+    def _make_work(self, with_nodes: bool, n_gradients: int) -> Work:
         n_graphs, size = len(self.graphs), self.fused.node_statistics.size
         return Work(
             graphs=self.graphs,
@@ -262,7 +273,7 @@ class _Pass:
             keep=_NO_INTEGERS,
             states=np.zeros((n_graphs, STATES), np.int64),
             root_embeddings=np.zeros(self.n_shards, np.int64),
-            node_embeddings=np.empty(len(self.draws.nodes) * size, np.float32) if only_nodes else _NO_FLOATS,
+            node_embeddings=np.empty(len(self.draws.nodes) * size, np.float32) if with_nodes else _NO_FLOATS,
             views=_NO_DRAWS,
             n_views=0,
             graph_embeddings=np.empty(n_graphs * self.fused.graph_statistics.size, np.float32),
@@ -292,7 +303,7 @@ class _Pass:
         nodes, graphs = self.fused.node_statistics, self.fused.graph_statistics
         first = nodes.is_first, graphs.is_first
         if first[0]:
-            self._begin(keep=False, only_nodes=True)
+            self._begin(keep=False, with_nodes=True)
             self._run(FORWARD)
             self._end()
             nodes.update(self._exact_moments(), update_from_moments)

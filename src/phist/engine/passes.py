@@ -79,7 +79,7 @@ def heads_backward(items: Any, shard: int, job: Any) -> None:
 def forward(items: Any, shard: int, job: Any) -> None:
     """Embed some graphs of a batch."""
     embeddings, n_roots = _embed_nodes(items, shard, job)
-    if not len(job.work.node_embeddings):
+    if job.work.n_views or not len(job.work.node_embeddings):
         _embed_graphs(items, shard, job, rows_of(embeddings, 0, n_roots))
 
 

@@ -25,7 +25,7 @@ class Work(NamedTuple):
     keep: Any  # (shards): responses of so many floats stay for the backward pass; below 0 nothing stays
     states: Any  # (graphs, STATES)
     root_embeddings: Any  # (shards): where those of its roots begin in a worker's arena
-    node_embeddings: Any  # unless empty, embeddings of the drawn nodes are all that is asked for
+    node_embeddings: Any  # those of the drawn nodes, unless empty; without views they are all that is asked for
     views: Draws  # (graphs · n_views): what f_graph sees of the drawn nodes, the mean over them; they have no backward pass
     n_views: int  # 0 where it sees them all once
     graph_embeddings: Any  # (graphs · (bins + moments) · width): those of f_graph, its moments, those of f_node

@@ -181,7 +181,10 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         self.ensemble_, combined = fit_ensemble(members, lesson)
         self.out_of_fold_ = (combined, examples.targets[lesson.parts.asked])
         if self._networks() and not is_windowed(examples.graphs):
-            self.neighbours_ = Neighbours.of(self.transform(examples.graphs), self.seed_)
+            seen = [features.embeddings for member in self._members() for features in member.seen]
+            self.neighbours_ = Neighbours.of(np.concatenate(seen, axis=1), self.seed_)
+        for member in self._members():
+            member.seen.clear()
         notes = [note for member in members for note in member.notes(lesson)]
         if effort.held_out == 1:
             notes.insert(0, f"one part of {effort.parts} was held out; the estimate rests on it alone")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from phist.engine.computation import Computation
 from phist.graphs.graphset import GraphSet
 from phist.nn.network import StructuralNetwork
-from phist.training.inference import Inference, average_over_roots, embed_nodes, node_moments
+from phist.training.inference import Inference, average_over_roots, embed_both_levels, embed_nodes, node_moments
 from phist.training.windows import compute_windowed, take
 
 DRAWS = 10  # of roots, over which predictions are averaged: the paper's
@@ -51,6 +51,12 @@ class TrainedNetwork:
             self._computation(graphs), realizations=DRAWS, seed=self.seed, inference=self.inference, progress=self.progress
         )
 
+    def both_levels(self, graphs: GraphSet) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """`embeddings` and `node_moments`, every node embedded once."""
+        return embed_both_levels(
+            self._computation(graphs), realizations=DRAWS, seed=self.seed, inference=self.inference, progress=self.progress
+        )
+
     @torch.no_grad()
     def logits(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         """The network's own scores; of a mean of embeddings they are the mean of scores."""
@@ -67,11 +73,14 @@ class Features:
 
     Args:
         positions: which of the graphs are meant, all of them unless given; they are copied when they are looked at.
+        both: whether both levels will be asked for; they are then computed together, which takes little longer than one.
     """
 
-    def __init__(self, trained: TrainedNetwork, graphs: GraphSet, positions: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self, trained: TrainedNetwork, graphs: GraphSet, positions: NDArray[np.int64] | None = None, *, both: bool = False
+    ) -> None:
         self.trained = trained
-        self._graphs, self._positions = graphs, positions
+        self._graphs, self._positions, self._both = graphs, positions, both
 
     @cached_property
     def graphs(self) -> GraphSet:
@@ -81,22 +90,29 @@ class Features:
     @cached_property
     def embeddings(self) -> NDArray[np.float32]:
         """Of the graphs: (graphs, m_graph)."""
-        return self.trained.embeddings(self.graphs)
+        return self._levels[0] if self._both else self.trained.embeddings(self.graphs)
 
     @cached_property
     def node_level(self) -> NDArray[np.float32]:
         """Sizes of the graphs and moments of their nodes' embeddings: (graphs, 2 + 2 · m_node)."""
         sizes = np.stack([self.graphs.node_counts(), self.graphs.edge_counts()], axis=1)
-        return np.concatenate([np.log1p(sizes).astype(np.float32), self.trained.node_moments(self.graphs)], axis=1)
+        moments = self._levels[1] if self._both else self.trained.node_moments(self.graphs)
+        return np.concatenate([np.log1p(sizes).astype(np.float32), moments], axis=1)
 
     @cached_property
     def both_levels(self) -> NDArray[np.float32]:
         """Embeddings, sizes, and moments of the nodes' embeddings."""
         return np.concatenate([self.embeddings, self.node_level], axis=1)
 
+    @cached_property
+    def _levels(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Embeddings, and moments of the nodes' embeddings."""
+        return self.trained.both_levels(self.graphs)
+
     def part(self, positions: NDArray[np.int64]) -> "Features":
         """The same of some of the graphs; what is computed here is not computed again."""
-        part = Features(self.trained, self._graphs, positions if self._positions is None else self._positions[positions])
+        chosen = positions if self._positions is None else self._positions[positions]
+        part = Features(self.trained, self._graphs, chosen, both=self._both)
         for name in ("embeddings", "node_level", "both_levels"):
             if name in self.__dict__:
                 part.__dict__[name] = self.__dict__[name][positions]

@@ -103,6 +103,7 @@ def _run(cell: Cell, threads: int) -> Record:
     prediction_seconds = time.perf_counter() - fitted
     seconds = time.perf_counter() - begin + method.earlier_seconds
     processor_seconds = None if method.earlier_seconds else time.process_time() - begin_processor
+    method.look_back()
     _check_probabilities(probabilities, (len(split.test), len(classes)))
     outcome = Outcome(
         classes=classes,

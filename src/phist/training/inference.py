@@ -1,7 +1,7 @@
 """Scores and embeddings of many graphs: averages over draws of roots, or all nodes as roots."""
 
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -91,8 +91,34 @@ def node_moments(
         nodes = _nodes_of_each(computation, most_roots, lambda own: sampler.views_by_size(own, seed, realizations).roots, progress)
     result = np.zeros((len(sizes), 2 * computation.network.f_node.out_channels), np.float32)
     for graph, rows in nodes:
-        result[graph] = np.concatenate([rows.mean(0), rows.std(0)])
+        result[graph] = _moments(rows)
     return result
+
+
+@torch.no_grad()
+def embed_both_levels(
+    computation: Computation, *, realizations: int, seed: int, inference: Inference = "auto", progress: bool | None = False
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Graph embeddings by `average_over_roots` and `node_moments`; by ``"auto"`` inference in one pass over the nodes."""
+    network, sizes = computation.network, computation.sizes
+    sampler = network.config.sampler
+    realizations = whole_number("realizations", realizations, least=1, most=MOST_REALIZATIONS)
+    if inference != "auto" or sampler.kind == "all":
+        how: Any = {"realizations": realizations, "seed": seed, "inference": inference, "progress": progress}
+        return average_over_roots(computation, "graph_embeddings", **how), node_moments(computation, **how)
+    check_finite(network)
+    network.eval()
+    embeddings = np.zeros((len(sizes), network.head.in_features), np.float32)
+    moments = np.zeros((len(sizes), 2 * network.f_node.out_channels), np.float32)
+    with SlowProgress("computing graphs", len(sizes), progress) as bar, computation.at_work():
+        for chosen in computation.batches(sampler.most_views(sizes, realizations)):
+            views = sampler.views_by_size(sizes[chosen], seed, realizations)
+            graphs, nodes = (level.cpu().numpy() for level in computation.both_levels(chosen, views))
+            _check_values(graphs, chosen)
+            embeddings[chosen] = graphs
+            moments[chosen] = [_moments(rows) for rows in np.split(nodes, views.roots.ptr[1:-1])]
+            bar.advance(len(chosen))
+    return embeddings, moments
 
 
 def _nodes_of_each(
@@ -108,6 +134,10 @@ def _nodes_of_each(
             _check_values(rows, np.repeat(chosen, np.diff(roots.ptr)))
             yield from ((graph, rows[roots.ptr[row] : roots.ptr[row + 1]]) for row, graph in enumerate(chosen.tolist()))
             bar.advance(len(chosen))
+
+
+def _moments(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.concatenate([rows.mean(0), rows.std(0)])
 
 
 def _check_values(rows: NDArray[np.float32], graphs: Sizes) -> None:

@@ -106,6 +106,9 @@ class Windowed(Computation):
     def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
         return self.window(chosen).mean_embeddings(np.arange(len(chosen)), views)
 
+    def both_levels(self, chosen: Positions, views: Views) -> tuple[Tensor, Tensor]:
+        return self.window(chosen).both_levels(np.arange(len(chosen)), views)
+
     def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
         return self.window(chosen).node_embeddings(np.arange(len(chosen)), draws)
 

@@ -62,6 +62,7 @@ class Network(Member):
         self.trained: list[TrainedNetwork] = []
         self.heads: list[dict[str, Head]] = []
         self.histories: list[History] = []
+        self.seen: list[Features] = []  # of each network what it sees of the training graphs, while the estimator is fitted
         self.bag = Bag()
 
     # Fitting ----------------------------------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ class Network(Member):
     def _fit_heads(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         found = {name: lesson.blank() for name in self.predictors}
         for part, trained in enumerate(self.trained):
-            features, test = Features(trained, lesson.graphs), lesson.parts.test(part)
+            features, test = Features(trained, lesson.graphs, both=self._both_levels), lesson.parts.test(part)
             for name in self.predictors if not is_windowed(lesson.graphs) else ():
                 HEADS[name].look_at(features)  # at all graphs at once, before they are split
             without = self._heads_of(features, lesson.examples, lesson.parts.training(part), lesson.n_classes)
@@ -122,7 +123,14 @@ class Network(Member):
                 found[name][test] = head.predict_proba(features.part(test))
             everything = np.arange(len(lesson.examples.targets))
             self.heads.append(self._heads_of(features, lesson.examples, everything, lesson.n_classes))
+            self.seen.append(features)
         return found
+
+    @property
+    def _both_levels(self) -> bool:
+        """Whether the heads look at both levels of a network, one or several of them."""
+        views = {HEADS[name].view for name in self.predictors}
+        return "both_levels" in views or len(views) > 1
 
     def _heads_of(self, features: Features, examples: Examples, chosen: NDArray[np.int64], n_classes: int) -> dict[str, Head]:
         own, targets, weights = features.part(chosen), examples.targets[chosen], examples.weights[chosen]
@@ -168,7 +176,7 @@ class Network(Member):
 
     def features(self, graphs: GraphSet) -> list[Features]:
         """What each network sees of graphs, computed when it is asked for."""
-        return [Features(trained, graphs) for trained in self.trained]
+        return [Features(trained, graphs, both=self._both_levels) for trained in self.trained]
 
     def predict_features(self, seen: list[Features]) -> Mapping[str, Probabilities]:
         """`predict_proba`, given what each network sees."""
