@@ -18,6 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from engine_memory import peak_memory
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 PART = 100_000  # generated graphs in a file
@@ -95,7 +96,7 @@ def timed(call):
     core, clock = time.process_time(), time.perf_counter()
     call()
     seconds = {"core_seconds": time.process_time() - core, "seconds": time.perf_counter() - clock}
-    return {**seconds, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {**seconds, "peak_mb": peak_memory() / 2**20}
 
 
 def rates(options):

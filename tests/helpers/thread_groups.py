@@ -3,7 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from phist.training.group import Group, _added
+import numpy as np
+
+from phist.training.group import Group
 
 
 class ThreadGroup(Group):
@@ -22,7 +24,7 @@ class ThreadGroup(Group):
         return found
 
     def sum(self, values):
-        return _added(self._all(values))
+        return np.sum(self._all(values), axis=0)
 
     def agree(self, value):
         return self._all(value)[0]

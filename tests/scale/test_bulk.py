@@ -227,3 +227,15 @@ def test_ten_kills_lose_no_row_and_double_none(model, tmp_path):
 
 def test_what_was_read_whole_is_what_was_streamed(lake):
     assert read_graphs(lake / "a.parquet") == GRAPHS[:50]
+
+
+def test_rows_that_were_set_aside_are_not_counted_as_answered(model, tmp_path):
+    summary = run_bulk(Embeddings(model), str(bad_lake(tmp_path / "lake")), tmp_path / "out", limits=LIMITS, on_error="skip")
+    assert (summary.graphs, summary.skipped) == (40, 4)
+
+
+def test_a_bad_row_is_called_by_its_own_number_alone(model, tmp_path):
+    lake, out = bad_lake(tmp_path / "lake"), tmp_path / "out"
+    run_bulk(Embeddings(model), str(lake), out, limits=LIMITS, on_error="skip")
+    first = json.loads((out / SKIPPED).read_text().splitlines()[0])
+    assert first["reason"].startswith("it has the edge 0-5")

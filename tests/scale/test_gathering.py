@@ -33,6 +33,19 @@ def test_files_of_all_kinds_make_one_set(lake, tmp_path):
     assert found.ids[[0, 15, 30]].tolist() == ["a.parquet:0", "b.jsonl:0", "c:30"]
 
 
+def test_labels_that_are_numbers_here_and_text_there_are_the_same_classes(tmp_path):
+    (tmp_path / "lake").mkdir()
+    write_graph_rows(tmp_path / "lake" / "a.parquet", GRAPHS[:2].with_labels([0, 1]))
+    (tmp_path / "lake" / "b.jsonl").write_text('{"edges": [[0, 1]], "label": 1}\n')
+    assert gather_graphs(str(tmp_path / "lake"), tmp_path / "set", Reading()).label_list() == ["0", "1", "1"]
+
+
+def test_a_file_without_labels_among_others_is_named(lake, tmp_path):
+    write_graph_rows(lake / "d.parquet", GRAPHS[:5].with_labels(None))
+    with pytest.raises(GraphInputError, match=r"d\.parquet, row 0: it has no label"):
+        gather_graphs(str(lake), tmp_path / "set", Reading())
+
+
 def test_a_single_file_keeps_its_ids(tmp_path):
     write_graph_rows(tmp_path / "a.parquet", GRAPHS)
     assert gather_graphs(str(tmp_path / "a.parquet"), tmp_path / "set", Reading()) == GRAPHS
@@ -59,8 +72,8 @@ def test_graphs_without_nodes_may_be_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("nonsense", r"b\.jsonl, among rows 0 to 15: line 16"),
-        ('{"edges": [[0, 1]]}', r"b\.jsonl, row 15 has no label"),
+        ("nonsense", r"b\.jsonl, row 15: line 16"),
+        ('{"edges": [[0, 1]]}', r"b\.jsonl, row 15: it has no label"),
     ],
 )
 def test_a_row_that_cannot_be_learnt_from_is_named_and_nothing_is_left(lake, tmp_path, line, said):

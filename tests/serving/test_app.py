@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 from phist import StructuralClassifier, StructuralEmbedder
 from phist.errors import ConfigError, ModelFileError
 from phist.serving.app import make_app
+from phist.serving.service import Service
 
 TRIANGLE = {"n_nodes": 3, "edges": [[0, 1], [1, 2], [2, 0]]}
 
@@ -133,6 +134,15 @@ def test_what_is_not_json_is_refused(client, content):
     assert len(response.text) < 400
 
 
+def test_a_body_that_is_not_json_is_said_to_be_none(client):
+    response = client.post("/predict", content=b'{"graphs": ', headers={"content-type": "application/json"})
+    refused(response, 422, "the body is not JSON (Expecting value at character 11)")
+
+
+def test_the_root_leads_to_the_page_of_the_api(client):
+    assert client.get("/", follow_redirects=False).headers["location"] == "/docs"
+
+
 def test_an_embedder_embeds_and_does_nothing_else(embedder, graphs, body):
     with TestClient(make_app(embedder)) as client:
         found = client.post("/embed", json=body(graphs[:2])).json()["embeddings"]
@@ -167,3 +177,12 @@ def test_requests_at_the_same_time_get_the_answers_they_get_alone(client, graphs
     alone = [ask(question) for question in asked]
     with ThreadPoolExecutor(len(asked)) as clients:
         assert list(clients.map(ask, asked)) == alone
+
+
+def test_the_first_request_of_every_kind_finds_a_server_that_has_answered_one(model, monkeypatch):
+    asked = []
+    for name in ("_embeddings", "_predictions", "_explanations"):
+        whole = getattr(Service, name)
+        monkeypatch.setattr(Service, name, lambda *given, name=name, whole=whole: asked.append(name) or whole(*given))
+    with TestClient(make_app(model)):
+        assert asked == ["_embeddings", "_predictions", "_explanations"]

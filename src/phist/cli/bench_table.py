@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import RECORD_DEFAULTS, Against, Folders, RecordOptions, read_study
+from phist.cli.options import Json
 from phist.cli.output import write_text
 from phist.cli.screen import WIDTH, console, print_json
 from phist.cli.text import printable
@@ -37,13 +38,12 @@ def table(
     tables: Tables = None,
     form: Format = "text",
     against: Against = "phist",
-    protocol: Protocol = None,
-    no_duplicates: NoDuplicates = None,
-    metric: Metric = None,
+    which: RecordOptions = RECORD_DEFAULTS,
     measured: Measured = False,
     wide: Wide = False,
     update: Update = None,
     check: Check = False,
+    as_json: Json = False,
 ) -> None:
     """The tables of a study: accuracies and generalisation errors, measured beside published; differences; ranks.
 
@@ -51,7 +51,7 @@ def table(
       phist bench table experiments/paper experiments/gnns
       phist bench table experiments/paper --table differences --against phist-forest
       phist bench table experiments/paper --table main --format latex
-      phist bench table my-study --measured
+      phist bench table my-study --measured --json
       phist bench table my-study --metric balanced-accuracy
       phist bench table --update README.md --update docs/results.md
     """
@@ -59,6 +59,7 @@ def table(
     from phist.report.render import FORMATS
 
     check_choice("--format", form, FORMATS)
+    form = "json" if as_json else form
     for name in tables or ():
         check_choice("--table", name, TABLE_NAMES.split("|"))
     if update:
@@ -66,7 +67,7 @@ def table(
         return
     if check:
         raise ConfigError("--check was given without --update; name the Markdown files to check with --update FILE")
-    study = read_study(folders, protocol, no_duplicates, metric)
+    study = read_study(folders, which)
     if "differences" in (tables or ()) and against not in study.labels:
         raise ConfigError(f"there are no records of --against {against!r}; choose one of {', '.join(study.labels) or 'none'}")
     written = {name: _written(name, study, form, against, measured, wide) for name in tables or _default(study)}

@@ -15,7 +15,7 @@ from phist.engine.balls import Chunk, fill_nodes, take_nodes
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.graph_level import Drawn, GraphResponses, embed_graph, embed_graph_backward, take_graph_responses
 from phist.engine.head import head_backward
-from phist.engine.jit import inner, never_inline
+from phist.engine.jit import inner, never_inline, unit
 from phist.engine.parts import one_part
 from phist.engine.plan import nodes_in
 from phist.engine.roots import DistinctRoots, Roots, add_node_moments, embed_roots, merge_roots, take_distinct_roots, take_held
@@ -76,7 +76,7 @@ def asks_for_graphs(work: Any) -> bool:
     return work.n_views > 0 or not len(work.node_embeddings)
 
 
-@inner
+@unit
 def forward(items: Any, shard: int, job: Any) -> None:
     """Embed some graphs of a batch."""
     embeddings, n_roots = _embed_nodes(items, shard, job)
@@ -232,7 +232,7 @@ def _embed_graph_in_views(job: Any, item: int, nodes: Chunk, drawn: Drawn, respo
         lower_tops(arena, tops)
 
 
-@inner
+@unit
 def backward(items: Any, shard: int, job: Any) -> None:
     """Add the gradients of the parameters, given those of the graphs' embeddings."""
     work, arena, shape, n_roots = job.work, job.arena, job.network.shape, 0

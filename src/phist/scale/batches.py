@@ -14,9 +14,9 @@ from phist.extras import require
 from phist.graphs.formats.graph_rows import NEEDED
 from phist.graphs.packing import Reading
 from phist.scale.answers import Answers, Embeddings, Predictions, model_fingerprint
-from phist.scale.bulk import OnError, salvage
 from phist.scale.reading import Limits, cuts
 from phist.scale.rows import Parsed, Rows, TableRows
+from phist.scale.salvage import OnError, salvage
 
 ARC_COLUMNS = ("sources", "targets", "weights")
 ERROR = "error"  # the column that says why a row has no answer

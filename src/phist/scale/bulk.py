@@ -1,27 +1,25 @@
 """Bulk runs: a model asked about every graph of a stream, into a folder of Parquet files, killed and resumed at will."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from phist.errors import DivergenceError, GraphInputError, OutputError, brief, check_choice
+from phist.errors import GraphInputError, OutputError, brief, check_choice
 from phist.extras import require
 from phist.files import resolve
 from phist.graphs.packing import DEFAULT_READING, Reading
 from phist.scale.answers import Answers
+from phist.scale.columns import Columns, common_columns
 from phist.scale.parts import Fault, Note, OutputFolder, PartWriter, Shard, writing_part
 from phist.scale.progress import BulkProgress
 from phist.scale.reading import Damage, Limits, Piece, read_pieces
 from phist.scale.rows import Parsed, Rows
+from phist.scale.salvage import OnError, salvage
 from phist.scale.sources import Source, find_sources
-
-OnError = Literal["stop", "skip"]
-Refuse = Callable[[int, int | None, str], None]  # a row, how many, and why
 
 
 @dataclass(frozen=True)
@@ -66,16 +64,15 @@ def run_bulk(
     run = {**answers.facts(), "data": origin, "part_rows": limits.part_rows}
     run |= {"engine": answers.model.engine, "inference": answers.model.inference}  # by another one the last digits are others
     run |= {"directed": reading.directed, "self_loops": reading.self_loops, "weights": reading.weights, "empty": reading.empty}
-    folder = OutputFolder(Path(out), run)
-    with BulkProgress(answers.verb, [source.stamp()[0] for source in sources], progress) as bar:
-        work = _BulkRun(answers, folder, reading, shard, on_error, limits, bar)
+    columns = common_columns(sources)
+    folder = OutputFolder(Path(out), run | {"id_type": columns.id, "label_type": columns.label})
+    with BulkProgress(answers.verb, [source.stamp()[0] for source in sources], progress, shard.count) as bar:
+        work = _BulkRun(answers, folder, columns, reading, shard, on_error, limits, bar)
         for source in sources:
             if not folder.is_complete(source):
                 work.answer(source)
             bar.next_source()
-    skipped, notes = folder.write_skipped(), list(folder.notes())
-    rows, labelled, right = (sum(getattr(note, name) for note in notes) for name in ("rows", "labelled", "right"))
-    return Summary(bar.graphs, bar.seconds, rows, labelled, right, skipped)
+    return Summary(graphs=bar.graphs, seconds=bar.seconds, **asdict(folder.total()))
 
 
 def _check_apart(out: Path, origin: str, sources: list[Source]) -> None:
@@ -90,6 +87,7 @@ def _check_apart(out: Path, origin: str, sources: list[Source]) -> None:
 class _BulkRun:
     answers: Answers
     folder: OutputFolder
+    columns: Columns
     reading: Reading
     shard: Shard
     on_error: OnError
@@ -116,15 +114,16 @@ class _BulkRun:
                 raise GraphInputError(f"{place}{reason.removesuffix('.')}; or set such rows aside with --on-error skip")
             writer.add_fault(fault)
 
+        answered = 0
         if isinstance(piece.rows, Damage):
             refuse(0, piece.rows.count, piece.rows.reason)
         else:
             for begin, parsed, columns in salvage(piece.rows, self._ask, refuse):
-                table = self._table(source.name, piece.begin + begin, parsed, columns)
-                writer.write(table)
+                writer.write(self._table(source.name, piece.begin + begin, parsed, columns))
                 writer.count_right(parsed.labels, columns.get("predicted"))
+                answered += len(parsed.graphs)
         writer.note.last = piece.ends
-        self.bar.show(piece.done, 0 if isinstance(piece.rows, Damage) else len(piece.rows))
+        self.bar.show(piece.done, piece.share, answered)
 
     def _ask(self, rows: Rows) -> tuple[Parsed, dict[str, Any]]:
         parsed = rows.parse(self.reading)
@@ -134,22 +133,5 @@ class _BulkRun:
         pa = require("pyarrow", "tables", "writing Parquet")
         rows = np.empty(0, np.int64) if parsed is None else begin + parsed.positions
         table = {"file": pa.array([name] * len(rows), pa.string()), "row": pa.array(rows)}
-        table["id"] = pa.array([], pa.string()) if parsed is None else parsed.ids
-        if parsed is not None and parsed.labels is not None:
-            table["label"] = parsed.labels
-        return pa.table(table | (self.answers.no_columns() if columns is None else columns))
-
-
-def salvage(
-    rows: Rows, ask: Callable[[Rows], tuple[Parsed, dict[str, Any]]], refuse: Refuse, begin: int = 0
-) -> Iterator[tuple[int, Parsed, dict[str, Any]]]:
-    """Ask about all rows at once; where that fails about halves of them, down to the single row that is at fault."""
-    try:
-        yield begin, *ask(rows)
-    except (GraphInputError, DivergenceError) as error:
-        if len(rows) == 1:
-            refuse(begin, 1, str(error))
-            return
-        middle = len(rows) // 2
-        yield from salvage(rows.part(0, middle), ask, refuse, begin)
-        yield from salvage(rows.part(middle, len(rows)), ask, refuse, begin + middle)
+        ids, labels = (pa.array([], pa.string()), None) if parsed is None else (parsed.ids, parsed.labels)
+        return pa.table(table | self.columns.cast(ids, labels) | (self.answers.no_columns() if columns is None else columns))

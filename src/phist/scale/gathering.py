@@ -11,9 +11,11 @@ from phist.graphs.graphset import GraphSet
 from phist.graphs.labels import as_labels
 from phist.graphs.packing import Reading
 from phist.graphs.storage import read_header, write_graphset
+from phist.scale.columns import Columns, common_columns
 from phist.scale.progress import BulkProgress
 from phist.scale.reading import Damage, Limits, Piece, read_pieces
-from phist.scale.rows import Parsed
+from phist.scale.rows import Parsed, Rows
+from phist.scale.salvage import salvage
 from phist.scale.sources import Source, find_sources
 
 _LIMITS = Limits(part_rows=1 << 31)
@@ -53,34 +55,40 @@ def _known(place: Path) -> dict[str, Any] | None:
 
 
 def _parts(sources: list[Source], reading: Reading, bar: BulkProgress) -> Iterator[GraphSet]:
-    seen = 0
+    seen, columns = 0, common_columns(sources)
     for source in sources:
         for piece in read_pieces(source, reading, _LIMITS, lambda part: True):
-            graphs = _graphs_of(source, piece, reading)
-            bar.show(piece.done, len(graphs))
-            if len(graphs):
+            for graphs in _graphs_of(source, piece, reading, columns):
+                seen += len(graphs)
                 yield graphs if len(sources) == 1 else replace(graphs, ids=_through(source, graphs))
-            seen += len(graphs)
+            bar.show(piece.done, piece.share, 0 if isinstance(piece.rows, Damage) else len(piece.rows))
         bar.next_source()
     if not seen:
         raise GraphInputError("the files hold no graphs; give some that do")
 
 
-def _graphs_of(source: Source, piece: Piece, reading: Reading) -> GraphSet:
+def _graphs_of(source: Source, piece: Piece, reading: Reading, columns: Columns) -> Iterator[GraphSet]:
     if isinstance(piece.rows, Damage):
         raise GraphInputError(f"{source.path}: {piece.rows.reason}")
-    try:
-        parsed: Parsed = piece.rows.parse(reading)
-    except GraphInputError as error:
-        raise GraphInputError(f"{source.path}, among rows {piece.begin} to {piece.begin + len(piece.rows) - 1}: {error}") from error
-    labels = None if parsed.labels is None else parsed.labels.to_pylist()
-    if labels is not None and None in labels:
-        row = piece.begin + int(parsed.positions[labels.index(None)])
-        raise GraphInputError(
-            f"{source.path}, row {row} has no label; a fit needs one for every graph: fill it in or remove the row"
-        )
-    ids = as_labels(parsed.ids.to_pylist(), "id") if len(parsed.graphs) else parsed.graphs.ids
-    return replace(parsed.graphs, ids=ids, labels=None if labels is None or not labels else as_labels(labels))
+
+    def refuse(row: int, rows: int | None, reason: str) -> None:
+        raise GraphInputError(f"{source.path}, row {piece.begin + row}: {reason}")
+
+    for _, parsed, graphs in salvage(piece.rows, lambda rows: _labelled(rows, reading, columns), refuse):
+        if len(parsed.graphs):
+            yield graphs
+
+
+def _labelled(rows: Rows, reading: Reading, columns: Columns) -> tuple[Parsed, GraphSet]:
+    """The graphs of some rows, with their ids and labels."""
+    parsed = rows.parse(reading)
+    own = {name: column.to_pylist() for name, column in columns.cast(parsed.ids, parsed.labels).items()}
+    if not len(parsed.graphs):
+        return parsed, parsed.graphs
+    if None in own.get("label", ()):
+        raise GraphInputError("it has no label; a fit needs one for every graph: fill it in or remove the row")
+    labels = as_labels(own["label"]) if "label" in own else None
+    return parsed, replace(parsed.graphs, ids=as_labels(own["id"], "id"), labels=labels)
 
 
 def _through(source: Source, graphs: GraphSet) -> Any:

@@ -57,6 +57,23 @@ class Note:
         return note
 
 
+@dataclass
+class Totals:
+    """What all parts of a folder hold together."""
+
+    rows: int = 0
+    labelled: int = 0
+    right: int = 0
+    skipped: int = 0  # entries of the list
+
+    def add(self, note: Note) -> None:
+        """Count another part."""
+        self.rows += note.rows
+        self.labelled += note.labelled
+        self.right += note.right
+        self.skipped += len(note.skipped)
+
+
 @dataclass(frozen=True)
 class Shard:
     """Every n-th part, so that n processes share a stream without talking to each other."""
@@ -141,13 +158,19 @@ class OutputFolder:
             if note is not None:
                 yield note
 
-    def write_skipped(self) -> int:
-        """Write the list of all rows that were set aside, and return how many entries it has."""
-        lines = [json.dumps(fault, ensure_ascii=False) + "\n" for note in self.notes() for fault in note.skipped]
-        if lines or (self.path / SKIPPED).exists():
-            with atomic_path(self.path / SKIPPED) as temporary:
-                temporary.write_text("".join(lines), encoding="utf-8", errors="backslashreplace")
-        return len(lines)
+    def total(self) -> Totals:
+        """What all parts hold together; writes the list of the rows that were set aside, a part at a time."""
+        totals = Totals()
+        with (
+            atomic_path(self.path / SKIPPED) as temporary,
+            temporary.open("w", encoding="utf-8", errors="backslashreplace") as file,
+        ):
+            for note in self.notes():
+                totals.add(note)
+                file.writelines(json.dumps(fault, ensure_ascii=False) + "\n" for fault in note.skipped)
+        if not totals.skipped:
+            (self.path / SKIPPED).unlink(missing_ok=True)  # another shard may have done so
+        return totals
 
 
 class PartWriter:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,20 +49,35 @@ class Damage:
     reason: str
 
 
+class Stretch(NamedTuple):
+    """Rows that are read together.
+
+    Attributes:
+        begin: number of the first row in the source.
+        share: the fraction of the source that they are.
+        done: the fraction of the source that is over with them.
+    """
+
+    begin: int
+    rows: Rows | Damage
+    share: float
+    done: float
+
+
 @dataclass(frozen=True)
 class Piece:
     """Rows of one part.
 
     Attributes:
         part: its number within the source.
-        begin: number of the first row in the source.
-        done: the fraction of the source that is read with it.
+        begin, share, done: as in `Stretch`.
         ends: whether the source has no row after it.
     """
 
     part: int
     begin: int
     rows: Rows | Damage
+    share: float
     done: float
     ends: bool
 
@@ -70,14 +85,16 @@ class Piece:
 def read_pieces(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[Piece]:
     """The rows of the parts that are wanted, in order."""
     readers = {"graph rows": _table_rows, "lines": _line_rows, "graph set": _saved_set, "whole": _whole_set}
-    for begin, rows, done in readers[source.kind](source, reading, limits, wants):
+    for stretch in readers[source.kind](source, reading, limits, wants):
+        begin, rows, share, done = stretch
         if isinstance(rows, Damage):
-            yield from _damaged_pieces(begin, rows, limits, wants, done)
+            yield from _damaged_pieces(stretch, rows, limits, wants)
             continue
         for first, last in cuts(rows, begin, limits):
             part = (begin + first) // limits.part_rows
             if wants(part):
-                yield Piece(part, begin + first, rows.part(first, last), done, done >= 1 and last == len(rows))
+                own, ends = share * (last - first) / len(rows), done >= 1 and last == len(rows)
+                yield Piece(part, begin + first, rows.part(first, last), own, done, ends)
 
 
 def cuts(rows: Rows, begin: int, limits: Limits) -> Iterator[tuple[int, int]]:
@@ -93,13 +110,14 @@ def cuts(rows: Rows, begin: int, limits: Limits) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _damaged_pieces(begin: int, damage: Damage, limits: Limits, wants: Wants, done: float) -> Iterator[Piece]:
-    first, end = begin, begin + (damage.count or 1)
+def _damaged_pieces(stretch: Stretch, damage: Damage, limits: Limits, wants: Wants) -> Iterator[Piece]:
+    first, end, done = stretch.begin, stretch.begin + (damage.count or 1), stretch.done
     while first < end:
         part = first // limits.part_rows
         last = min(end, (part + 1) * limits.part_rows)
         if wants(part):
-            yield Piece(part, first, Damage(damage.count and last - first, damage.reason), done, done >= 1 and last == end)
+            own, rows = stretch.share * (last - first) / (end - stretch.begin), damage.count and last - first
+            yield Piece(part, first, Damage(rows, damage.reason), own, done, done >= 1 and last == end)
         first = last
 
 
@@ -107,7 +125,7 @@ def _wanted(begin: int, end: int, limits: Limits, wants: Wants) -> bool:
     return any(wants(part) for part in range(begin // limits.part_rows, (max(begin, end - 1)) // limits.part_rows + 1))
 
 
-def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[Stretch]:
     """Parquet, a row group at a time: one that is torn does not cost the others."""
     parquet = require("pyarrow.parquet", "tables", "reading Parquet")
     try:
@@ -116,10 +134,10 @@ def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) 
         check_names(source.path, file.schema_arrow.names, (*NEEDED, *OPTIONAL))
         groups = read_footer(source.path)
     except GraphInputError as error:
-        yield 0, Damage(None, str(error)), 1.0
+        yield Stretch(0, Damage(None, str(error)), 1.0, 1.0)
         return
     except Exception as error:  # a damaged file makes pyarrow raise what its authors did not foresee
-        yield 0, Damage(None, f"it cannot be read as Parquet ({_why(error)}); write it again"), 1.0
+        yield Stretch(0, Damage(None, f"it cannot be read as Parquet ({_why(error)}); write it again"), 1.0, 1.0)
         return
     with file:
         total, begin = max(1, sum(group.rows for group in groups)), 0
@@ -131,37 +149,35 @@ def _table_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) 
             begin = end
 
 
-def _row_group(
-    file: Any, number: int, group: RowGroup, begin: int, most: int, limits: Limits, total: int
-) -> Iterator[tuple[int, Rows | Damage, float]]:
+def _row_group(file: Any, number: int, group: RowGroup, begin: int, most: int, limits: Limits, total: int) -> Iterator[Stretch]:
     columns = [name for name in (*NEEDED, *OPTIONAL) if name in file.schema_arrow.names]
-    row = begin
+    row, end = begin, begin + group.rows
     try:
         unpacked = group.unpacked_bytes(set(columns))
-        check_growth(unpacked, most, f"rows {begin} to {begin + group.rows - 1} unpack to {unpacked:,} bytes")
+        check_growth(unpacked, most, f"rows {begin} to {end - 1} unpack to {unpacked:,} bytes")
         row_bytes = max(1, unpacked // max(1, group.rows))
         at_once = max(1, min(limits.batch_rows, _BYTES_PER_ROW * limits.batch_rows // row_bytes))
         for batch in file.iter_batches(at_once, row_groups=[number], columns=columns):
-            yield row, TableRows(batch, row), (row + batch.num_rows) / total
+            yield Stretch(row, TableRows(batch, row), batch.num_rows / total, (row + batch.num_rows) / total)
             row += batch.num_rows
     except GraphInputError as error:
         rows = group.rows if 8 * group.rows <= most else None  # as it says, unless that is the trouble
-        yield row, Damage(rows, str(error)), (begin + group.rows) / total
+        yield Stretch(row, Damage(rows, str(error)), (end - row) / total, end / total)
     except PhistError:
         raise
     except Exception as error:  # as above
-        end = begin + group.rows
-        yield row, Damage(end - row, f"rows {row} to {end - 1} cannot be read ({_why(error)}); write the file again"), end / total
+        reason = f"rows {row} to {end - 1} cannot be read ({_why(error)}); write the file again"
+        yield Stretch(row, Damage(end - row, reason), (end - row) / total, end / total)
 
 
-def _line_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+def _line_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[Stretch]:
     lines: list[bytes] = []
     begin = read = size = 0
     try:
         total = max(1, source.path.stat().st_size)
         file = source.path.open("rb")
     except OSError as error:
-        yield 0, Damage(None, f"it cannot be read ({error.strerror or error})"), 1.0
+        yield Stretch(0, Damage(None, f"it cannot be read ({error.strerror or error})"), 1.0, 1.0)
         return
     with file:
         for row, line in enumerate(file):
@@ -172,38 +188,38 @@ def _line_rows(source: Source, reading: Reading, limits: Limits, wants: Wants) -
                 size += len(line)
             ends_part = (row + 1) % limits.part_rows == 0
             if lines and (ends_part or len(lines) == limits.batch_rows or size > _BYTES_PER_ROW * limits.batch_rows):
-                yield begin, LineRows(lines, begin, source.path), read / total
+                yield Stretch(begin, LineRows(lines, begin, source.path), size / total, read / total)
                 lines, size = [], 0
     if lines:
-        yield begin, LineRows(lines, begin, source.path), 1.0
+        yield Stretch(begin, LineRows(lines, begin, source.path), size / total, 1.0)
 
 
-def _saved_set(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+def _saved_set(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[Stretch]:
     try:
         graphs = GraphSet.open(source.path)
     except PhistError as error:
-        yield 0, Damage(None, str(error)), 1.0
+        yield Stretch(0, Damage(None, str(error)), 1.0, 1.0)
         return
     yield from _slices(graphs, limits, wants)
 
 
-def _whole_set(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+def _whole_set(source: Source, reading: Reading, limits: Limits, wants: Wants) -> Iterator[Stretch]:
     try:
         graphs = load_graphs(
             str(source.path), directed=reading.directed, self_loops=reading.self_loops, weights=reading.weights,
             empty=reading.empty or "error", max_bytes=reading.max_bytes,
         )  # fmt: skip
     except GraphInputError as error:
-        yield 0, Damage(None, str(error)), 1.0
+        yield Stretch(0, Damage(None, str(error)), 1.0, 1.0)
         return
     yield from _slices(graphs, limits, wants)
 
 
-def _slices(graphs: GraphSet, limits: Limits, wants: Wants) -> Iterator[tuple[int, Rows | Damage, float]]:
+def _slices(graphs: GraphSet, limits: Limits, wants: Wants) -> Iterator[Stretch]:
     for begin in range(0, len(graphs), limits.batch_rows):
         end = min(begin + limits.batch_rows, len(graphs))
         if _wanted(begin, end, limits, wants):
-            yield begin, SetRows(graphs[begin:end]), end / len(graphs)
+            yield Stretch(begin, SetRows(graphs[begin:end]), (end - begin) / len(graphs), end / len(graphs))
 
 
 def _why(error: Exception) -> str:

@@ -16,6 +16,7 @@ from phist.graphs.formats.jsonl import parse_line
 from phist.graphs.graphset import GraphSet
 from phist.graphs.loose import pack_loose
 from phist.graphs.packing import Reading
+from phist.scale.columns import plain_type
 
 MOST_LETTERS = 1 << 16  # bytes of an id or label: every row of a batch may have the same long one, which the file has once
 _BYTES_PER_ARC = 4  # of a line of JSON, at least, where most of it is edges: [0,1],
@@ -132,23 +133,25 @@ class SetRows:
     def parse(self, reading: Reading) -> Parsed:
         graphs, labels = resolve(self.graphs, reading), self.graphs.labels
         positions = np.arange(len(graphs))
-        own = None if labels is None else plain_array(labels.tolist())
-        return Parsed(replace(graphs, labels=None, ids=positions), positions, plain_array(graphs.ids.tolist()), own)
+        own = None if labels is None else _of_numpy(labels)
+        return Parsed(replace(graphs, labels=None, ids=positions), positions, _of_numpy(graphs.ids), own)
 
 
 def _plain_column(table: Any, name: str) -> Any:
-    """A column as an Arrow array of 64-bit numbers, truth values or text, as its type says; ``None`` where there is none."""
-    if name not in table.schema.names:
-        return None
+    """A column as an Arrow array of 64-bit numbers, truth values or text, as its type says; ``None`` where there is none.
+
+    One that no row has anything in, so that nothing says what its type would be, is none.
+    """
     pa = require("pyarrow", "tables", "reading Parquet")
+    if name not in table.schema.names or table.column(name).type == pa.null():
+        return None
     check_plain(table, name)
     column = table.column(name)
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(column.type):
         _check_short(column, name)
         column = column.dictionary_decode()
-    kinds = ((pa.types.is_boolean, pa.bool_()), (pa.types.is_signed_integer, pa.int64()), (pa.types.is_floating, pa.float64()))
-    return column.cast(next((kind for fits, kind in kinds if fits(column.type)), pa.string()))
+    return column.cast(plain_type(column.type))
 
 
 def _check_short(column: Any, name: str) -> None:
@@ -158,6 +161,11 @@ def _check_short(column: Any, name: str) -> None:
         longest = compute.max(compute.binary_length(column.dictionary).take(column.indices)).as_py() or 0
         if longest > MOST_LETTERS:
             raise GraphInputError(f"the column {name} holds a text of {longest:,} bytes; {MOST_LETTERS:,} are the most: shorten it")
+
+
+def _of_numpy(values: np.ndarray[Any, Any]) -> Any:
+    """Text where any slice might hold another kind of values than the next."""
+    return _as_text(values.tolist()) if values.dtype.kind == "O" else plain_array(values.tolist())
 
 
 def plain_array(values: list[Any]) -> Any:

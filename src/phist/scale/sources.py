@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from phist.errors import GraphInputError, brief
+from phist.extras import require
 from phist.graphs.catalog import known_dataset
 from phist.graphs.formats import jsonl, tu
-from phist.graphs.formats.parquet import has_graph_rows
+from phist.graphs.formats.parquet import GRAPH_COLUMNS
 from phist.graphs.storage import MARKER
 
 Kind = Literal["graph rows", "lines", "graph set", "whole"]
@@ -122,11 +123,9 @@ def _kind_of(path: Path) -> Kind:
 
 def _is_edge_table(path: Path) -> bool:
     """Whether a Parquet file has one edge a row; a file that cannot be opened is taken for one of graphs, and reported as such."""
-    from phist.extras import require
-
     parquet = require("pyarrow.parquet", "tables", "reading Parquet")
     try:
-        names = [name.strip().lower() for name in parquet.read_schema(path).names]
+        names = set(parquet.read_schema(path).names)
     except Exception:  # a damaged file makes pyarrow raise what its authors did not foresee
         return False
-    return not has_graph_rows(path) and {"graph", "source", "target"} <= set(names)
+    return not names >= set(GRAPH_COLUMNS) and {name.strip().lower() for name in names} >= {"graph", "source", "target"}

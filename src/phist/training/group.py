@@ -9,13 +9,13 @@ from datetime import timedelta
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from phist.errors import GroupError
 
 Numbers = NDArray[np.float64]
 JOINING = timedelta(minutes=5)  # torchrun starts processes together; a connection that gloo has lost is not found again
 WAITING = timedelta(weeks=4)  # the first may read files for hours while the others wait; who has died is noticed at once
-FEW = 4  # processes that send each other all they have; more of them add up a part each, in two rounds of less
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Group:
         return self.rank == 0
 
     def sum(self, values: Numbers) -> Numbers:
-        """The sum over all processes, added up in the order of their ranks: the same bits in each, time after time."""
+        """The sum over all processes, in an order that their number decides: the same bits in each, time after time."""
         if self.size == 1:
             return values
         with _explained():
-            return self._gather_sum(values) if self.size <= FEW else self._scatter_sum(values)
+            return self._doubling_sum(torch.from_numpy(values)).numpy()
 
     def agree(self, value: float) -> float:
         """What the first process says: clocks and files may say something else to every other one."""
@@ -46,22 +46,26 @@ class Group:
             torch.distributed.broadcast(said, src=0)
         return float(said)
 
-    def _gather_sum(self, values: Numbers) -> Numbers:
-        parts = [torch.empty(len(values), dtype=torch.float64) for _ in range(self.size)]
-        torch.distributed.all_gather(parts, torch.from_numpy(values))
-        return _added([part.numpy() for part in parts])
+    def _doubling_sum(self, total: Tensor) -> Tensor:
+        """Recursive doubling: pairs tell each other what they have, then pairs of pairs, in as many rounds as doublings.
 
-    def _scatter_sum(self, values: Numbers) -> Numbers:
-        """Each process adds up one stretch, and all get all stretches: two times the numbers, however many processes there are."""
-        stretch = -(-len(values) // self.size)
-        padded = np.zeros(stretch * self.size)
-        padded[: len(values)] = values
-        received = torch.empty(len(padded), dtype=torch.float64)
-        torch.distributed.all_to_all_single(received, torch.from_numpy(padded))
-        own = torch.from_numpy(_added(list(received.numpy().reshape(self.size, stretch))))
-        parts = [torch.empty(stretch, dtype=torch.float64) for _ in range(self.size)]
-        torch.distributed.all_gather(parts, own)
-        return np.concatenate([part.numpy() for part in parts])[: len(values)]
+        Processes beyond a power of two hand what they have to one below it, and get the whole from there.
+        """
+        paired = 1 << (self.size.bit_length() - 1)
+        beyond = self.rank + paired
+        if self.rank >= paired:
+            torch.distributed.send(total, self.rank - paired)
+            return _received(total, self.rank - paired)
+        if beyond < self.size:
+            total = total + _received(total, beyond)
+        for distance in (1 << doubling for doubling in range(paired.bit_length() - 1)):
+            sending = torch.distributed.isend(total, self.rank ^ distance)
+            received = _received(total, self.rank ^ distance)
+            sending.wait()  # type: ignore[union-attr]  # a member of the group has something to wait for
+            total = total + received  # either way round: the same bits
+        if beyond < self.size:
+            torch.distributed.send(total, beyond)
+        return total
 
 
 _current = Group()
@@ -94,11 +98,10 @@ def process_group() -> Iterator[Group]:
         torch.distributed.destroy_process_group()
 
 
-def _added(parts: list[Numbers]) -> Numbers:
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
-    return total
+def _received(like: Tensor, rank: int) -> Tensor:
+    values = torch.empty_like(like)
+    torch.distributed.recv(values, rank)
+    return values
 
 
 @contextmanager

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from phist.engine.computation import Computation, Fused
 from phist.engine.steps import Steps
@@ -18,12 +16,14 @@ from phist.nn.normalization import RunningStandardizer
 from phist.training.group import Group, Numbers
 from phist.training.windows import Positions, Windowed
 
+_NO_LENGTH = 1e-6  # as in torch.nn.utils.clip_grad_norm_, which divides by nothing less
+
 
 class DataParallel:
     """Trains a network with the other processes of a group.
 
     Each takes some graphs of a step, by what the engine estimates that they cost. Gradients and the sums that running statistics
-    are made of are added up in the order of the ranks, and every process takes the same step. Up to rounding it is the step of a
+    are made of are added up in a fixed order, and every process takes the same step. Up to rounding it is the step of a
     single process with the same graphs.
 
     Args:
@@ -35,7 +35,7 @@ class DataParallel:
         self.computation, self.group, self.network = computation, group, computation.network
         self.costs = _costs(computation, group)
         standardizers = self.network.node_standardizer, self.network.graph_standardizer
-        self._parameters = [parameter for parameter in self.network.parameters() if parameter.requires_grad]
+        self._gradient = _FlatGradient([parameter for parameter in self.network.parameters() if parameter.requires_grad])
         self._standardizers = [own if isinstance(own, RunningStandardizer) else None for own in standardizers]
 
     def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
@@ -48,11 +48,9 @@ class DataParallel:
         own, counts, total, hits = replace(own, graphs=positions), np.diff(steps.ptr), 0.0, 0
         for step, rate in enumerate(steps.rates.tolist()):
             part = own.part(step, step + 1)
-            loss, found = self._step(computation, part, fractions[step], known if step == 0 else (False, False))
+            loss, found = self._step(computation, part, fractions[step], known if step == 0 else (False, False), clip)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            if clip is not None:
-                torch.nn.utils.clip_grad_norm_(self._parameters, clip)
             optimizer.step()
             total, hits = total + loss * int(counts[step]), hits + found
         return total, hits
@@ -85,25 +83,54 @@ class DataParallel:
             self.computation.scores(step.graphs, step.draws)
         return first[0], first[1]
 
-    def _step(self, computation: Computation, part: Steps, fraction: float, known: tuple[bool, bool]) -> tuple[float, int]:
+    def _step(
+        self, computation: Computation, part: Steps, fraction: float, known: tuple[bool, bool], clip: float | None
+    ) -> tuple[float, int]:
         """Leave the gradients of all processes in the parameters, and move the statistics; returns loss and hits of all."""
         weights = float(part.draws.counts.sum()), float(len(part.graphs))
-        for parameter in self._parameters:
-            parameter.grad = None
+        self._gradient.clear()
         with _aside(self._standardizers) as seen:
             loss, hits = (0.0, 0)
             if len(part.graphs):
                 loss, hits = computation.loss_backward(part.graphs, part.draws, part.targets, part.weights)
             sums = [seen.sums(number, weight) for number, weight in enumerate(weights)]
-        gradients = [_flat(parameter) * fraction for parameter in self._parameters]
-        packed = self.group.sum(np.concatenate([*gradients, *sums, [fraction * loss, hits]]))
-        *gradients, nodes, graphs, (loss, found) = np.split(packed, np.cumsum([len(own) for own in (*gradients, *sums)]))
-        for parameter, gradient in zip(self._parameters, gradients, strict=True):
-            parameter.grad = torch.from_numpy(gradient).to(parameter).view_as(parameter)
-        for standardizer, own, is_known in zip(self._standardizers, (nodes, graphs), known, strict=True):
+        own = [self._gradient.read() * fraction, *sums]
+        total = self.group.sum(np.concatenate([*own, [fraction * loss, hits]]))  # one message: its latency is what it costs
+        gradient, nodes, graphs, (loss, found) = np.split(total, np.cumsum([len(values) for values in own]))
+        self._gradient.write(gradient, clip)
+        for standardizer, values, is_known in zip(self._standardizers, (nodes, graphs), known, strict=True):
             if standardizer is not None and not is_known:
-                _absorb(standardizer, own)
+                _absorb(standardizer, values)
         return float(loss), round(found)
+
+
+class _FlatGradient:
+    """The gradients of all parameters as one array: a step has few graphs, and each call for each parameter would count."""
+
+    def __init__(self, parameters: list[torch.nn.Parameter]) -> None:
+        self._parameters = parameters
+        self._flat = torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
+        pieces = self._flat.split([parameter.numel() for parameter in parameters])
+        self._views = [piece.view_as(parameter) for piece, parameter in zip(pieces, parameters, strict=True)]
+
+    def clear(self) -> None:
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    def read(self) -> Numbers:
+        """What the parameters have now; zeros where one has nothing."""
+        grads = [torch.zeros_like(own) if own.grad is None else own.grad for own in self._parameters]
+        flat: Numbers = torch.cat([grad.reshape(-1) for grad in grads]).cpu().double().numpy()
+        return flat
+
+    def write(self, values: Numbers, clip: float | None) -> None:
+        """Give each parameter its gradient, all together shortened to ``clip``."""
+        if clip is not None:
+            length = float(np.linalg.norm(values))
+            values *= min(1.0, clip / (length + _NO_LENGTH))
+        self._flat.copy_(torch.from_numpy(values))
+        for parameter, view in zip(self._parameters, self._views, strict=True):
+            parameter.grad = view
 
 
 class _Seen(NamedTuple):
@@ -143,12 +170,6 @@ def _absorb(standardizer: RunningStandardizer, sums: Numbers) -> None:
     mean = sums[1 : 1 + n] / sums[0]
     variance = np.maximum(sums[1 + n :] / sums[0] - mean**2, 0)
     standardizer.absorb(*(torch.from_numpy(own).to(standardizer.mean) for own in (mean, variance)))
-
-
-def _flat(parameter: Tensor) -> NDArray[np.float64]:
-    gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-    flat: NDArray[np.float64] = gradient.detach().cpu().double().reshape(-1).numpy()
-    return flat
 
 
 def _costs(computation: Computation, group: Group) -> Positions:

@@ -84,6 +84,12 @@ def read_tu_split(path: Path) -> list[str]:
         return stream.read().decode(errors="replace").split()
 
 
+def has_labels(path: Path) -> bool:
+    """Whether a TU set has labels of its graphs."""
+    with _open_files(path) as files:
+        return files.has("_graph_labels.txt")
+
+
 @contextmanager
 def _open_files(path: Path) -> Iterator[TUFiles]:
     if path.is_dir():
