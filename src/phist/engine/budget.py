@@ -10,12 +10,13 @@ from phist.engine.arena import clear, lower_tops, take_matrix, tops_of
 from phist.engine.balls import Chunk, most_counts, take_chunk, take_nodes
 from phist.engine.beside import take_beside
 from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
+from phist.engine.graph_passes import take_products, take_view
 from phist.engine.head import take_scores
 from phist.engine.jit import ONE, ZERO, compiled, inner
 from phist.engine.layers import take_signal
 from phist.engine.layers_backward import take_grad_terms
 from phist.engine.node_level import floats_per_pair, held_of, take_background, take_impulses, take_responses, take_sums
-from phist.engine.passes import take_products, take_root_embeddings, take_view
+from phist.engine.passes import take_root_embeddings
 from phist.engine.plan import nodes_in, rows_in
 from phist.engine.roots import n_sets, pairs_in_turns, take_distinct_roots
 from phist.engine.roots_backward import take_root_gradients

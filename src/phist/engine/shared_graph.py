@@ -2,63 +2,72 @@
 
 from typing import Any
 
+from phist.engine.arena import FLOATS as FLOATS_TOP
+from phist.engine.arena import INTEGERS as INTEGERS_TOP
 from phist.engine.arena import clear, lower_tops, tops_of
-from phist.engine.jit import inner
-from phist.engine.parts import count_roots, own_parts
-from phist.engine.passes import (
+from phist.engine.graph_passes import (
     asks_for_graphs,
     embed_graphs,
     finish_nodes,
     grad_node_moments,
     graphs_backward,
-    heads_backward,
     remember_chunk,
 )
-from phist.engine.roots import DistinctRoots, Roots, embed_roots, merge_roots, take_distinct_roots, take_held
+from phist.engine.jit import inner
+from phist.engine.parts import count_roots, own_parts
+from phist.engine.roots import Roots, embed_roots, merge_roots, take_distinct_roots, take_held
 from phist.engine.roots_backward import embed_roots_backward
 from phist.engine.views import matrix
-from phist.engine.work import FIRST_ROOT, INTEGERS, ROOTS, draws_of, meet
+from phist.engine.work import FIRST_ROOT, FLOATS, INTEGERS, ROOTS, draws_of, meet
 
 
 @inner
-def run_shared_graph(items: Any, is_training: bool, job: Any) -> None:
-    """Forward, and in training backward too. The graph is the only one of ``items``; all workers come here together."""
-    work, arena, shape, item = job.work, job.arena, job.network.shape, items[0]
-    clear(arena)
-    graph, size = work.graphs[item], shape.bins.number * shape.widths[-1]
-    distinct = take_distinct_roots(shape, draws_of(work, item), arena)
-    roots = Roots(graph, own_parts(job, graph), work.states[len(work.graphs) + job.number], distinct)
-    n_roots, tops = merge_roots(job, item, distinct), tops_of(arena)
-    embeddings = matrix(work.exchange.embeddings, 0, n_roots, size)
-    grad_embeddings = matrix(work.exchange.grad_embeddings, 0, n_roots if is_training else 0, size)
+def _take_roots(item: int, job: Any) -> Roots:
+    """This worker's part of them, where its arena begins."""
+    work, graph = job.work, job.work.graphs[item]
+    clear(job.arena)
+    distinct = take_distinct_roots(job.network.shape, draws_of(work, item), job.arena)
+    return Roots(graph, own_parts(job, graph), work.states[len(work.graphs) + job.number], distinct)
 
-    held, n_own = take_held(job, roots, n_roots, job.max_held, is_training), count_roots(roots.parts, n_roots)
+
+@inner
+def _embeddings_of(values: Any, n_roots: int, job: Any) -> Any:
+    """Those of all roots, or their gradients, where all workers find them."""
+    shape = job.network.shape
+    return matrix(values, 0, n_roots, shape.bins.number * shape.widths[-1])
+
+
+@inner
+def embed_shared(items: Any, job: Any) -> None:
+    """Embed a graph, the only one of ``items``; all workers come here together."""
+    work, arena, item, has_backward = job.work, job.arena, items[0], job.work.keep[0] >= 0
+    roots = _take_roots(item, job)
+    n_roots, state = merge_roots(job, item, roots.distinct), roots.state
+    embeddings, n_own = _embeddings_of(work.exchange.embeddings, n_roots, job), count_roots(roots.parts, n_roots)
+    held = take_held(job, roots, n_roots, job.max_held, has_backward)
     above = tops_of(arena)
     chunk = embed_roots(job, roots, embeddings, held)
-    is_kept = is_training and n_own > 0 and chunk.n_roots == n_own
-    remember_chunk(roots.state, is_kept, chunk, held)
+    is_kept = has_backward and n_own > 0 and chunk.n_roots == n_own
+    remember_chunk(state, is_kept, chunk, held)
     if not is_kept:
         lower_tops(arena, above)
-    free = tops_of(arena)
+    state[FLOATS], state[INTEGERS], state[ROOTS] = arena.tops[FLOATS_TOP], arena.tops[INTEGERS_TOP], n_roots
     meet(job)  # all embeddings are there
-    if job.number == 0:
-        _run_graph_level(items, is_training, job, distinct, embeddings, grad_embeddings)
-    if is_training:
-        meet(job)  # and their gradients
-        lower_tops(arena, tops)
-        embed_roots_backward(job, roots, grad_embeddings, grad_node_moments(job, item), free)
+    if job.number == 0:  # the rest is as for a graph that is the only one of the first shard
+        work.states[item, INTEGERS], work.states[item, ROOTS], work.states[item, FIRST_ROOT] = 0, n_roots, 0
+        finish_nodes(job, 0, item, roots.distinct, embeddings)
+        if asks_for_graphs(work):
+            embed_graphs(items, 0, job, embeddings)
 
 
 @inner
-def _run_graph_level(
-    items: Any, is_training: bool, job: Any, distinct: DistinctRoots, embeddings: Any, grad_embeddings: Any
-) -> None:
-    """What follows f_node, as for a graph that is the only one of the first shard."""
-    state = job.work.states[items[0]]
-    state[INTEGERS], state[ROOTS], state[FIRST_ROOT] = 0, embeddings.n, 0
-    finish_nodes(job, 0, items[0], distinct, embeddings)
-    if asks_for_graphs(job.work):
-        embed_graphs(items, 0, job, embeddings)
-    if is_training:
-        heads_backward(items, 0, job)
-        graphs_backward(items, 0, job, embeddings, grad_embeddings)
+def shared_backward(items: Any, job: Any) -> None:
+    """Its backward pass, while everything is still in the arenas."""
+    work, state = job.work, job.work.states[len(job.work.graphs) + job.number]
+    n_roots, free = state[ROOTS], (state[FLOATS], state[INTEGERS], 0)
+    grad_embeddings = _embeddings_of(work.exchange.grad_embeddings, n_roots, job)
+    if job.number == 0:
+        graphs_backward(items, 0, job, _embeddings_of(work.exchange.embeddings, n_roots, job), grad_embeddings)
+    meet(job)  # all gradients of embeddings are there
+    roots = _take_roots(items[0], job)
+    embed_roots_backward(job, roots, grad_embeddings, grad_node_moments(job, items[0]), free)

@@ -1,6 +1,8 @@
 """Work: what is to be done in a call of the engine and what comes out of it; Job: all that a worker knows of it."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+
+import numpy as np
 
 from phist.engine.arena import Arena
 from phist.engine.barrier import wait_at_barrier
@@ -12,6 +14,7 @@ from phist.nn.sampling import Draws
 
 STATES = 9  # what is remembered of a work item between the passes:
 KEPT, HELD, FLOATS, INTEGERS, N_PAIRS, ENTRIES, ROOTS, FIRST_ROOT, RESPONSES = range(STATES)
+SHARED = cast(int, np.int64(-1))  # in place of a shard: a graph that all workers share
 
 
 class Exchange(NamedTuple):

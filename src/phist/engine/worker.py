@@ -12,7 +12,6 @@ from phist.engine.jit import ZERO, compiled, inner
 from phist.engine.optimizer import AdamWArrays, adamw_part, sum_gradients
 from phist.engine.passes import backward, forward, heads_backward
 from phist.engine.plan import rows_in
-from phist.engine.shared_graph import run_shared_graph
 from phist.engine.simd import single
 from phist.engine.statistics import (
     RunningStatistics,
@@ -22,7 +21,7 @@ from phist.engine.statistics import (
     update_from_moments,
 )
 from phist.engine.views import handle_of, part
-from phist.engine.work import Job, draws_of, meet
+from phist.engine.work import SHARED, Job, draws_of, meet
 
 FORWARD, BACKWARD, TRAIN = range(3)  # a pass, or both and a step of the optimiser after them
 PAIRS_IN_CACHE = 1 << 11  # a few hundred bytes each
@@ -48,7 +47,7 @@ def run_worker(this_round: int, mode: int, job: Job, training: Training) -> None
             _run_shard(step, shard, mode, own)
             shard = n_threads + take_next(job.work.taken, step) if n_shards > n_threads else n_shards
         for at in range(shards.ptr[step, -1], shards.ends[step]):
-            run_shared_graph(shards.order[at : at + 1], mode == TRAIN, own)
+            _run_shared(shards.order[at : at + 1], mode, own)
         if mode == TRAIN:
             _finish_step(step, own, moved)
     end_round(job.cells, job.number, this_round)
@@ -73,6 +72,16 @@ def _run_shard(step: int, shard: int, mode: int, job: Any) -> None:
         if mode != FORWARD:
             backward(own, shard, job)
         begin = end
+
+
+@inner
+def _run_shared(items: Any, mode: int, job: Any) -> None:
+    """A graph that all workers share; the first has the head."""
+    forward(items, SHARED, job)
+    if mode == TRAIN:
+        if job.number == 0:
+            heads_backward(items, ZERO, job)
+        backward(items, SHARED, job)
 
 
 @inner
