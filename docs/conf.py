@@ -10,9 +10,10 @@ import phist
 
 project, author, copyright, release = "phist", "The phist authors", "the phist authors", phist.__version__
 default_role = "py:obj"  # `GraphSet` in a docstring links to it
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
-extensions += ["sphinx_copybutton", "sphinx_gallery.gen_gallery", "command_reference", "live_report"]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.json"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions += ["sphinx_copybutton", "sphinx_gallery.gen_gallery", "command_reference", "live_report", "mathml"]
+html_math_renderer = "mathml"
+exclude_patterns = ["_build", "**sg_execution_times.rst", "gallery/*.ipynb", "gallery/*.py", "gallery/*.json"]
 html_theme, html_title = "furo", f"phist {release}"
 myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath", "deflist"]

@@ -28,3 +28,9 @@ def test_links_that_lead_somewhere_are_no_problem(problems, tmp_path):
 def test_links_that_lead_nowhere_are_named(problems, tmp_path, link):
     (tmp_path / "a.html").write_text(f'<a href="{link}">x</a>')
     assert problems(tmp_path) == [f"a.html: {link}"]
+
+
+@pytest.mark.parametrize("element", ['<script src="{}"></script>', '<link rel="stylesheet" href="{}">', '<img src="{}">'])
+def test_what_a_page_loads_from_elsewhere_is_named(problems, tmp_path, element):
+    (tmp_path / "a.html").write_text(element.format("https://example.org/x"))
+    assert problems(tmp_path) == ["a.html: https://example.org/x"]

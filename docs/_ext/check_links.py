@@ -1,4 +1,5 @@
-"""Check the links of the built site: internal ones lead to a page and an anchor that exist, external ones are well-formed.
+"""Check the links of the built site: internal ones lead to a page and an anchor that exist, external ones are well-formed,
+and nothing is loaded from elsewhere.
 
 python docs/_ext/check_links.py docs/_build
 """
@@ -16,6 +17,7 @@ class Page(HTMLParser):
         super().__init__()
         self.links: set[str] = set()
         self.anchors: set[str] = set()
+        self.loaded: set[str] = set()  # by the browser, unasked
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -23,13 +25,15 @@ class Page(HTMLParser):
         values = dict(attrs)
         self.links |= {values[name] or "" for name in ("href", "src") if name in values}
         self.anchors |= {values[name] or "" for name in ("id", "name") if name in values}
+        if tag != "a":
+            self.loaded |= {values[name] or "" for name in ("href", "src") if name in values and values.get("rel") != "canonical"}
 
 
 def problems(root: Path) -> list[str]:
-    """Every link that leads nowhere, with the page it is on."""
+    """Every link that leads nowhere, and all that is loaded from elsewhere, with the page it is on."""
     pages = {path.resolve(): Page(path.read_text()) for path in root.rglob("*.html") if path.name != "report.html"}
     return [f"{path.relative_to(root.resolve())}: {link}" for path, page in pages.items() for link in sorted(page.links)
-            if not _leads_somewhere(path, link, pages)]  # fmt: skip
+            if not _leads_somewhere(path, link, pages) or (link in page.loaded and urlsplit(link).netloc)]  # fmt: skip
 
 
 def _leads_somewhere(page: Path, link: str, pages: dict[Path, Page]) -> bool:

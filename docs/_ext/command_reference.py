@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from phist.cli.app import app
-from phist.cli.help import parameter_rows
+from phist.cli.help import panel_place, parameter_rows
 
 
 class PhistCommands(SphinxDirective):
@@ -35,7 +35,7 @@ def _section(path: tuple[str, ...], command: Any) -> nodes.section:
     if examples:
         section += nodes.literal_block("", "\n".join(line.strip() for line in examples.strip().splitlines()), language="bash")
     rows = list(parameter_rows(command, command.make_context(title, [], resilient_parsing=True)))
-    for panel, own in groupby(sorted(rows, key=lambda row: [other[0] for other in rows].index(row[0])), key=lambda row: row[0]):
+    for panel, own in groupby(sorted(rows, key=lambda row: panel_place(row[0])), key=lambda row: row[0]):
         section += nodes.rubric("", panel)
         section += _definitions([(written, text) for _, written, text in own])
     return section

@@ -178,6 +178,11 @@ def test_failures_are_listed_and_the_exit_code_tells(run, study, monkeypatch):
     assert "ZeroDivisionError" in result.stderr
 
 
+def test_a_run_says_what_it_did_as_json(run, study):
+    content = json.loads(run("bench", "run", study, "--jobs", 1, "--json").stdout)
+    assert (content["study"], content["cells"], content["run"], content["failed"]) == ("small", 20, 20, [])
+
+
 def test_failed_cells_are_run_again_on_request(run, study, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(SlowMajority, "fit", lambda self, task: 1 / 0)

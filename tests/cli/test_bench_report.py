@@ -1,3 +1,5 @@
+import json
+
 from made_records import make_study_records, write_records
 
 
@@ -10,6 +12,13 @@ def test_the_report_is_one_file(run, tmp_path):
     assert page.startswith("<!doctype html>")
     for section in ("summary", "results", "differences", "ranks", "time", "folds", "training", "generalisation"):
         assert f'<section id="{section}">' in page
+
+
+def test_what_was_written_can_be_had_as_json(run, refused, tmp_path):
+    folder = write_records(tmp_path / "paper", make_study_records())
+    content = json.loads(run("bench", "report", folder, "-o", tmp_path / "report.html", "--json").stdout)
+    assert (content["records"], content["bytes"]) == (150, (tmp_path / "report.html").stat().st_size)
+    assert "both write to standard output" in refused("bench", "report", folder, "-o", "-", "--json")
 
 
 def test_where_the_method_to_compare_has_no_records_the_first_is_compared(run, tmp_path):

@@ -20,6 +20,7 @@ def test_tables_are_printed_as_text(run, folder):
 def test_json_is_all_there_is_on_standard_output(run, folder):
     result = run("bench", "table", folder, "--format", "json", "--table", "main", "--table", "ranks")
     assert list(json.loads(result.stdout)) == ["main", "ranks"]
+    assert run("bench", "table", folder, "--json", "--table", "main", "--table", "ranks").stdout == result.stdout
 
 
 def test_differences_are_against_the_chosen_method(run, folder):

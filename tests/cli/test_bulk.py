@@ -49,6 +49,18 @@ def test_predict_streams_probabilities_and_tells_the_accuracy(run, model, lake, 
     assert [row["predicted"] for row in rows] == fitted.predict(GRAPHS).tolist()
 
 
+def test_a_stream_says_what_it_wrote_as_json(run, model, lake, tmp_path):
+    content = json.loads(run("predict", model, lake, "--out", tmp_path / "out", "--json").stdout)
+    right = round(30 * StructuralClassifier.load(model).score(GRAPHS))
+    assert (content["rows"], content["graphs"], content["labelled"], content["right"], content["skipped"]) == (30, 30, 30, right, 0)
+
+
+def test_a_stream_says_that_labels_the_model_does_not_know_count_as_missed(run, model, tmp_path):
+    write_graph_rows(tmp_path / "a.parquet", GRAPHS.with_labels(["oak"] * 30))
+    told = " ".join(run("predict", model, tmp_path / "a.parquet", "--stream", "--out", tmp_path / "out").stderr.split())
+    assert "accuracy 0.0 % of 30 labelled graphs; labels that the model does not know count as missed" in told
+
+
 def test_a_single_file_is_streamed_where_it_is_asked_for(run, model, data, tmp_path):
     run("embed", model, data, "--stream", "--out", tmp_path / "out")
     assert len(rows_of(tmp_path / "out")) == len(read_graphs(data))
@@ -139,7 +151,6 @@ def test_a_file_that_would_take_too_much_memory_is_refused(refused, model, tmp_p
         ("predict", (), "name it with --out"),
         ("embed", ("--out", "out", "--nodes"), "--nodes is for graphs that are read at once"),
         ("embed", ("--out", "out", "--format", "csv"), "--format is for graphs that are read at once"),
-        ("predict", ("--out", "out", "--json"), "--json is for graphs that are read at once"),
         ("predict", ("--out", "out", "--labels", "table.csv"), "--labels is for graphs that are read at once"),
         ("predict", ("--out", "out", "--node-table", "table.csv"), "--node-table is for graphs that are read at once"),
         ("embed", ("--out", "out", "--shard", "3/2"), "two numbers i/n"),

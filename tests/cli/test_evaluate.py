@@ -22,7 +22,7 @@ def test_evaluate_shows_every_metric_and_the_confusion(run, model, data, expecte
     text = run("evaluate", model, data).stdout
     assert "On 40 graphs" in text
     assert f"accuracy           {100 * expected.accuracy:.1f} % (95 % interval" in text
-    assert f"{100 * expected.roc_auc:.1f} %" in text
+    assert f"ROC-AUC            {expected.roc_auc:.3f}" in text
     for name in ("balanced accuracy", "log-loss", "calibration error", "Brier score", "recursive", "uniform"):
         assert name in text
 
@@ -46,6 +46,18 @@ def test_evaluate_writes_a_row_for_every_graph(run, model, data, tmp_path):
     assert [row["graph"] for row in rows] == graphs.ids.tolist()
     assert [row["label"] for row in rows] == graphs.label_list()
     assert [row["predicted"] for row in rows] == StructuralClassifier.load(model).predict(graphs).tolist()
+
+
+def test_graphs_that_the_model_was_fitted_to_are_no_measure_and_evaluate_says_so(run, model, data):
+    result = run("evaluate", model, data)
+    assert "40 of 40 graphs look exactly like graphs that the model was fitted to" in " ".join(result.stderr.split())
+    assert "fitted to" in json.loads(run("evaluate", model, data, "--json").stdout)["notices"][0]
+
+
+def test_ids_that_a_spreadsheet_would_take_for_formulas_are_made_harmless(run, model, tmp_path):
+    (tmp_path / "odd.jsonl").write_text('{"id": "=1+1", "edges": [[0, 1]], "label": "uniform"}\n')
+    run("evaluate", model, tmp_path / "odd.jsonl", "--out", tmp_path / "graphs.csv")
+    assert (tmp_path / "graphs.csv").read_text().splitlines()[1].startswith("'=1+1,uniform,")
 
 
 def test_a_label_that_the_model_never_saw_counts_as_missed(run, model, data, tmp_path, save_jsonl):

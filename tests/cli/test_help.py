@@ -56,6 +56,16 @@ def test_every_command_can_be_quiet_and_verbose(path):
     assert "-v, --verbose" in text
 
 
+@pytest.mark.parametrize("path", [path for path in LEAVES if path != ("serve",)], ids=" ".join)
+def test_every_command_can_answer_a_program(path):
+    assert "--json" in help_of(path)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_the_value_of_an_option_is_named_by_what_it_is(path):
+    assert not re.search(r"--[\w-]+ (TEXT|INTEGER|FLOAT)\b", help_of(path))
+
+
 def test_options_of_fit_are_grouped_and_the_basic_ones_come_first():
     text = help_of(("fit",))
     titles = re.findall(r"─ (\w[\w ]+) ─", text)

@@ -16,6 +16,12 @@ VERBS = [
     ["fit", "graphs.jsonl", "--out", "model"],
     ["validate", "graphs.jsonl"],
     ["info"],
+    ["theory", "separate", "graphs.jsonl", "graphs.jsonl"],
+    ["theory", "proposition", "graphs.jsonl"],
+    ["theory", "roots", "graphs.jsonl"],
+    ["theory", "robustness", "model", "graphs.jsonl"],
+    ["theory", "expressiveness"],
+    ["theory", "figures", "--out", "figures"],
 ]
 LINES = '{"edges": [[0, 1]], "label": "a"}\n{"edges": [[0, 1], [1, 2]], "label": "b"}\n'
 
@@ -45,7 +51,7 @@ def everything(terminal):
     return b"".join(parts).decode()
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: " ".join(verb[:2]))
 def test_a_terminal_shows_what_is_going_on_before_torch_is_imported(command, verb):
     terminal, end = pty.openpty()
     process = command(verb, stdout=subprocess.DEVNULL, stderr=end)

@@ -16,7 +16,8 @@ from numba.core.caching import NullCache
 from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.runtime import rtsys
 
-from phist.engine import compiling, fused_network
+from phist.engine import compiling, fused_network, worker
+from phist.engine.jit import inner
 from phist.engine.worker import run_worker
 from phist.jit import linking
 
@@ -59,6 +60,8 @@ def linked_code(types, triple):
         patch.object(CPUCodeLibrary, "_optimize_functions", lambda library, module: None),
         patch.object(CPUCodeLibrary, "_optimize_final_module", lambda library: None),
         patch.object(linking.WholeLibrary, "finalize", link),
+        patch.object(worker, "forward", inner(worker.forward.py_func)),  # units would be made machine code of, for this machine
+        patch.object(worker, "backward", inner(worker.backward.py_func)),
         suppress(_LinkedError),
     ):
         run_worker.compile(types)

@@ -25,7 +25,7 @@ def missing(monkeypatch):
         yield
 
     monkeypatch.setattr(compiling, "is_compiled", lambda: False)
-    monkeypatch.setattr(compiling, "_compute_something", lambda: done.append("compiled"))
+    monkeypatch.setattr(compiling, "_compile", lambda: done.append("compiled"))
     monkeypatch.setattr(compiling, "waiting", spinner)
     compiling.prepare.cache_clear()
     yield done
@@ -63,7 +63,7 @@ def test_an_empty_folder_is_noticed_without_compiling(tmp_path):
     place = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     text = subprocess.run([sys.executable, "-c", code], env=place, capture_output=True, text=True, check=True).stdout
     assert text.startswith(f"False {tmp_path}")
-    assert text.endswith("[[], []]\n")
+    assert text.endswith("[[], [], [], []]\n")
 
 
 @pytest.fixture
@@ -103,9 +103,8 @@ def test_preparing_leaves_everything_compiled():
     assert compiling.is_portable()  # for another processor that shares the folder
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_whatever_the_engine_is_asked_for_runs_the_code_that_was_prepared(threads):
-    compiling.prepare()
+def run_all(threads):
+    """Everything that the engine can be asked for."""
     graphs = random_graphs([6, 9, 1], seed=0)
     network, chosen, sizes = settled_network(SMALL), np.arange(3), graphs.node_counts()
     computation = fused_computation(network, graphs, threads=threads)
@@ -113,4 +112,33 @@ def test_whatever_the_engine_is_asked_for_runs_the_code_that_was_prepared(thread
     computation.scores(chosen, draw_all(sizes)).sum().backward()
     with torch.no_grad():
         computation.node_embeddings(chosen, some_draws(graphs))
-    assert [len(part.signatures) for part in compiling.PARTS] == [1, 1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_whatever_the_engine_is_asked_for_runs_the_code_that_was_prepared(threads):
+    compiling.prepare()
+    run_all(threads)
+    assert [len(part.signatures) for part in compiling.PARTS] == [1, 1, 1, 1]
+
+
+def test_a_second_process_is_asked_for_the_code_that_this_one_will_look_for():
+    compiling.prepare()
+    run_all(threads=1)
+    (of_needs,) = compiling.needs.signatures
+    assert compiling.backward.signatures == [compiling._types_of_backward(of_needs)]
+
+
+@pytest.mark.parametrize("folder", [None, "somewhere"])
+def test_a_second_process_compiles_where_it_can_leave_its_code(folder, monkeypatch):
+    done = []
+
+    @contextmanager
+    def beside(first, unit, types_of_unit):
+        done.append(unit)
+        yield
+
+    monkeypatch.setattr(compiling, "code_folder", lambda: folder)
+    monkeypatch.setattr(compiling, "compiling_beside", beside)
+    monkeypatch.setattr(compiling, "_compute_something", lambda: done.append("computed"))
+    compiling._compile()
+    assert done == (["computed"] if folder is None else [compiling.backward, "computed"])

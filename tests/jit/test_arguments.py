@@ -6,7 +6,7 @@ from pathlib import Path
 import phist
 
 MOST = 7
-DECORATORS = {"compiled", "inner", "njit", "jit"}
+DECORATORS = {"compiled", "inner", "unit", "njit", "jit"}
 
 
 def compiled_functions():

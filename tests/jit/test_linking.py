@@ -69,7 +69,7 @@ def test_a_function_is_compiled_for_each_kind_of_argument(made):
 def test_two_processes_that_begin_together_compile_once(tmp_path):
     program = (
         "import phist.engine.compiling as compiling, pathlib, time\n"
-        "compiling._compute_something = lambda: (print('compiled', flush=True), time.sleep(1), pathlib.Path('done').touch())\n"
+        "compiling._compile = lambda: (print('compiled', flush=True), time.sleep(1), pathlib.Path('done').touch())\n"
         "compiling.is_compiled = lambda: pathlib.Path('done').exists()\n"
         "compiling.prepare()"
     )
@@ -88,3 +88,93 @@ def test_a_folder_that_cannot_be_locked_does_not_keep_from_compiling(tmp_path, m
     with compiling._one_process():
         compiled.append("all the same")
     assert compiled and not (file / "below").exists()
+
+
+MODULE = """
+import numpy as np
+from phist.jit import compiled, inner, unit
+
+@inner
+def half(value):
+    return value / 2
+
+@unit
+def smallest(values, result):
+    if not len(values):
+        raise ValueError("nothing to choose from")
+    result[0] = half(2 * values.min())
+
+@inner
+def range_of(values, result):
+    smallest(values, result)
+    result[0] = values.max() - result[0]
+
+@compiled
+def top(values, result):
+    range_of(values, result)
+"""
+START = """
+import numpy as np
+import units
+from numba.core import event
+values, result = np.array([3.0, -1.0, 8.0]), np.zeros(1)
+with event.install_recorder("numba:compile") as recorder:
+    units.top(values, result)
+print(result[0], len(recorder.buffer) // 2 > 0, sum(units.smallest.stats.cache_hits.values()))
+try:
+    units.top(values[:0], result)
+except ValueError as error:
+    print(error)
+"""
+FRESH, READ = ("9.0 True 0", "nothing to choose from"), ("9.0 False 1", "nothing to choose from")
+
+
+@pytest.fixture
+def run_units(tmp_path):
+    """A program with a unit, in a process of its own with a folder for code; returns what it prints."""
+    (tmp_path / "units.py").write_text(MODULE)
+    places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "code"), "PYTHONPATH": places}
+
+    def run(before="", after=""):
+        program = f"{before}\n{START}\n{after}"
+        ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
+        return tuple(ended.stdout.splitlines())
+
+    return run
+
+
+def files_of(folder, name):
+    return [path for path in folder.rglob("*.nb*") if f".{name}-" in path.name]
+
+
+def test_a_unit_is_called_and_raises_as_other_functions_do(run_units):
+    assert run_units() == FRESH
+
+
+def test_code_that_calls_a_unit_is_read_from_disk_with_it(run_units):
+    run_units()
+    assert run_units() == READ
+
+
+def test_code_that_calls_a_unit_finds_it_however_functions_are_numbered(run_units, tmp_path):
+    run_units()
+    for path in files_of(tmp_path, "smallest"):
+        path.unlink()
+    others = "import numba\nfor _ in range(3):\n    numba.njit(lambda: 1)()"  # in this process the unit has another name
+    assert run_units(before=others) == FRESH
+    assert run_units() == READ  # of two processes that named it differently
+
+
+def test_a_unit_that_is_missing_on_disk_is_compiled_for_code_that_is_there(run_units, tmp_path):
+    run_units()
+    for path in files_of(tmp_path, "smallest"):
+        path.unlink()
+    assert run_units() == ("9.0 True 0", "nothing to choose from")
+
+
+def test_a_unit_is_no_part_of_the_code_that_calls_it(run_units):
+    names = "[name for name in (one.name for one in library.get_defined_functions()) if 'smallest' in name]"
+    *_, said = run_units(after=f"(library,) = (one.library for one in units.top.overloads.values())\nprint(len({names}))")
+    assert said == "0"

@@ -10,7 +10,9 @@ import pytest
 from small_models import quick_network
 
 from phist import read_graphs
-from phist.cli.bulk import run_stream
+from phist.cli.bulk import StreamOptions, run_stream
+from phist.cli.options import READING_DEFAULTS
+from phist.cli.saved_models import MODEL_DEFAULTS
 from phist.errors import GraphInputError, ModelFileError
 from phist.graphs.formats.graph_rows import write_graph_rows
 from phist.graphs.generate import make_trees
@@ -156,12 +158,9 @@ def test_a_pipe_in_place_of_what_was_written_is_refused(predictions, lake, tmp_p
 def test_what_a_model_ignores_is_said_once(model, lake, tmp_path, capsys):
     weights = pa.array([[2.0, 3.0]] * 30)
     write_rows(lake / "b.parquet", n_nodes=100, weights=weights)
-    limits = {"part_rows": 4, "batch_rows": 2}
-    reading = {"directed": None, "self_loops": None, "weights": "use", "empty": "error", "max_bytes": None}
     run_stream(
-        "predict", model, str(lake), tmp_path / "out", exact=False, engine=None, threads=None, reading=reading, shard=None,
-        on_error="stop", **limits,
-    )  # fmt: skip
+        "predict", model, str(lake), tmp_path / "out", MODEL_DEFAULTS, READING_DEFAULTS, StreamOptions(part_rows=4, batch_rows=2)
+    )
     said = " ".join(capsys.readouterr().err.split())
     assert said.count("the graphs have edge weights and the model was fitted to graphs without any") == 1
     assert said.count("30 of 42 graphs have more than 4 times as many nodes") == 1

@@ -133,6 +133,15 @@ def test_what_is_not_json_is_refused(client, content):
     assert len(response.text) < 400
 
 
+def test_a_body_that_is_not_json_is_said_to_be_none(client):
+    response = client.post("/predict", content=b'{"graphs": ', headers={"content-type": "application/json"})
+    refused(response, 422, "the body is not JSON (Expecting value at character 11)")
+
+
+def test_the_root_leads_to_the_page_of_the_api(client):
+    assert client.get("/", follow_redirects=False).headers["location"] == "/docs"
+
+
 def test_an_embedder_embeds_and_does_nothing_else(embedder, graphs, body):
     with TestClient(make_app(embedder)) as client:
         found = client.post("/embed", json=body(graphs[:2])).json()["embeddings"]

@@ -11,13 +11,14 @@ import typer
 from phist import __version__
 from phist.cli.bench import bench_app
 from phist.cli.check import check
+from phist.cli.commands import add_command
 from phist.cli.datasets import datasets
 from phist.cli.demo import demo
 from phist.cli.embed import embed
 from phist.cli.evaluate import evaluate
 from phist.cli.explain import explain
 from phist.cli.fit import fit
-from phist.cli.help import HelpfulCommand, HelpfulGroup
+from phist.cli.help import HelpfulGroup
 from phist.cli.info import info
 from phist.cli.predict import predict
 from phist.cli.serve import serve
@@ -25,7 +26,7 @@ from phist.cli.streams import prepare_streams
 from phist.cli.text import printable
 from phist.cli.theory import theory_app
 from phist.cli.validate import validate
-from phist.cli.verbosity import is_verbose, with_verbosity
+from phist.cli.verbosity import is_verbose
 from phist.errors import PhistError
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -62,7 +63,7 @@ PANELS = {
 }
 for panel, verbs in PANELS.items():
     for verb in verbs:
-        app.command(cls=HelpfulCommand, rich_help_panel=panel)(with_verbosity(verb))
+        add_command(app, verb, panel=panel)
 app.add_typer(bench_app, name="bench", cls=HelpfulGroup, rich_help_panel="Research")
 app.add_typer(theory_app, name="theory", cls=HelpfulGroup, rich_help_panel="Research")
 

@@ -11,9 +11,8 @@ from phist.cli.bench_report import report
 from phist.cli.bench_run import run
 from phist.cli.bench_status import status
 from phist.cli.bench_table import table
-from phist.cli.help import HelpfulCommand
-from phist.cli.verbosity import with_verbosity
+from phist.cli.commands import add_command
 
 bench_app = typer.Typer(no_args_is_help=True, help="Studies: many methods on many datasets, fairly compared and fully recorded.")
 for verb in (run, status, table, costs, growth, report, diff, repeat, methods):
-    bench_app.command(cls=HelpfulCommand)(with_verbosity(verb))
+    add_command(bench_app, verb)

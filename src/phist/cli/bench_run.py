@@ -1,11 +1,13 @@
 """phist bench run"""
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from phist.cli.bench_options import NoDuplicates, OnlyDataset, OnlyMethod, Out, Study, read_study, records_folder
-from phist.cli.screen import console
+from phist.cli.options import Json
+from phist.cli.screen import console, print_json
 from phist.progress import waiting
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def run(
     only_dataset: OnlyDataset = None,
     no_duplicates: NoDuplicates = False,
     retry_failed: RetryFailed = False,
+    as_json: Json = False,
 ) -> None:
     """Run whatever of a study has no record yet.
 
@@ -49,7 +52,7 @@ def run(
     Examples:
       phist bench run experiments/paper.toml --jobs 2
       phist bench run study.toml --only-dataset MUTAG --only-method phist
-      phist bench run study.toml --shard 1/4
+      phist bench run study.toml --shard 1/4 --json
       phist bench run study.toml --no-duplicates --out no-duplicates
       phist bench run study.toml --backend dask --address 10.0.0.5:8786
       phist bench run study.toml --backend ray --address 10.0.0.5:6379
@@ -65,7 +68,7 @@ def run(
         cells = choose_shard(choose_cells(spec.cells(), only_method or (), only_dataset or ()), shard)
         plan = make_plan(cells, folder, retry_failed=retry_failed)
 
-    screen = console()
+    screen = console(to_program=as_json)
     _tell_repairs(plan.repaired)
     screen.print(f"{spec.name}: {len(cells)} cells, {len(cells) - len(plan.cells)} done, {len(plan.cells)} to run", style="bold")
     with StudyProgress(plan.cells, plan.known, workers.at_a_time) as progress:
@@ -76,7 +79,15 @@ def run(
             raise typer.Exit(130) from error
     same = ("" if out is None else f" --out {out}") + (" --no-duplicates" if no_duplicates else "")
     screen.print(f"Recorded in {folder}. Next:\n  phist bench status {study}{same}\n  phist bench table {folder}")
+    if as_json:
+        print_json(_content(spec.name, folder, len(cells), records))
     _tell_failures(records)
+
+
+def _content(name: str, folder: Path, cells: int, records: "list[Record]") -> dict[str, Any]:
+    """What this run did, ready for JSON."""
+    failed = [{"cell": str(record.cell), "reason": record.reason} for record in records if record.status == "failed"]
+    return {"study": name, "folder": str(folder), "cells": cells, "run": len(records), "failed": failed}
 
 
 def _tell_repairs(problems: "list[Problem]") -> None:

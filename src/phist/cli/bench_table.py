@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
+from phist.cli.options import Json
 from phist.cli.output import write_text
 from phist.cli.screen import WIDTH, console, print_json
 from phist.cli.text import printable
@@ -44,6 +45,7 @@ def table(
     wide: Wide = False,
     update: Update = None,
     check: Check = False,
+    as_json: Json = False,
 ) -> None:
     """The tables of a study: accuracies and generalisation errors, measured beside published; differences; ranks.
 
@@ -51,7 +53,7 @@ def table(
       phist bench table experiments/paper experiments/gnns
       phist bench table experiments/paper --table differences --against phist-forest
       phist bench table experiments/paper --table main --format latex
-      phist bench table my-study --measured
+      phist bench table my-study --measured --json
       phist bench table my-study --metric balanced-accuracy
       phist bench table --update README.md --update docs/results.md
     """
@@ -59,6 +61,7 @@ def table(
     from phist.report.render import FORMATS
 
     check_choice("--format", form, FORMATS)
+    form = "json" if as_json else form
     for name in tables or ():
         check_choice("--table", name, TABLE_NAMES.split("|"))
     if update:

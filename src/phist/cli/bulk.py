@@ -1,14 +1,17 @@
 """What `phist embed` and `phist predict` do with a stream of graphs: options, and the run that they share."""
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import direction_of, use_engine, use_threads
+from phist.cli.option_groups import OptionGroup
+from phist.cli.options import ReadingOptions, use_threads
 from phist.cli.output import is_standard_output
 from phist.cli.output_checks import check_folder_place
-from phist.cli.screen import console
+from phist.cli.saved_models import LOADING, ModelOptions
+from phist.cli.screen import console, print_json
 from phist.errors import ConfigError, OutputError
 from phist.progress import waiting
 
@@ -35,16 +38,28 @@ PartRows = Annotated[int, typer.Option(min=1, help="Rows of the input for each f
 BatchRows = Annotated[
     int, typer.Option(min=1, help="Rows in memory together, fewer where graphs are large.", rich_help_panel=_PANEL)
 ]
-PART_ROWS, BATCH_ROWS = 1 << 15, 1 << 12  # phist.scale.reading.Limits, which would bring NumPy with it
 
 
-def is_bulk(data: str, asked: bool, shard: str | None) -> bool:
-    """Whether graphs are streamed: they are many files, or it was asked for."""
-    if asked or shard is not None:
-        return True
-    from phist.scale.sources import is_stream
+@dataclass(frozen=True)
+class StreamOptions(OptionGroup):
+    """How a stream is cut; the defaults are those of phist.scale.reading.Limits, which would bring NumPy with it."""
 
-    return is_stream(data)
+    stream: Stream = False
+    shard: Shard = None
+    on_error: OnError = "stop"
+    part_rows: PartRows = 1 << 15
+    batch_rows: BatchRows = 1 << 12
+
+    def are_for(self, data: str) -> bool:
+        """Whether graphs are streamed: they are many files, or it was asked for."""
+        if self.stream or self.shard is not None:
+            return True
+        from phist.scale.sources import is_stream
+
+        return is_stream(data)
+
+
+STREAM_DEFAULTS = StreamOptions()
 
 
 def run_stream(
@@ -52,37 +67,36 @@ def run_stream(
     model: Path,
     data: str,
     out: Path | None,
+    how: ModelOptions,
+    reading: ReadingOptions,
+    streams: StreamOptions,
     *,
-    exact: bool,
-    engine: str | None,
-    threads: int | None,
-    reading: dict[str, Any],
-    shard: str | None,
-    on_error: str,
-    part_rows: int,
-    batch_rows: int,
+    as_json: bool = False,
 ) -> None:
-    """Ask a model about a stream, and say on standard error what was done."""
+    """Ask a model about a stream, and say what was done: on standard error, and as JSON on standard output if asked to."""
+    how.check()
     if out is None or is_standard_output(out):
         raise OutputError("a stream is written to a folder of Parquet files; name it with --out")
     check_folder_place(out)
-    with waiting("loading PyTorch and the model"):
+    with waiting(LOADING):
         from phist.graphs.packing import Reading
         from phist.scale.answers import Embeddings, Predictions
         from phist.scale.bulk import run_bulk
         from phist.scale.parts import Shard as ShardOf
         from phist.scale.reading import Limits
 
-        use_threads(threads)
+        use_threads(how.threads)
         answers: Answers = (Embeddings if verb == "embed" else Predictions)(model)
-    if exact:
-        answers.model.inference = "exact"
-    use_engine(answers.model, engine)
-    how = Reading(**{**reading, "directed": direction_of(answers.model, reading["directed"])})
-    limits, part = Limits(part_rows, batch_rows), ShardOf.parse(shard)
-    summary = run_bulk(answers, data, out, reading=how, shard=part, on_error=on_error, limits=limits)  # type: ignore[arg-type]
+    how.apply(answers.model)
+    resolved = Reading(**reading.of_streams(answers.model))
+    limits, part = Limits(streams.part_rows, streams.batch_rows), ShardOf.parse(streams.shard)
+    on_error: Any = streams.on_error  # run_bulk checks the word
+    summary = run_bulk(answers, data, out, reading=resolved, shard=part, on_error=on_error, limits=limits)
+    notices = answers.notices()
+    if as_json:
+        print_json({"out": str(out), **asdict(summary), "notices": notices})
     _tell(out, summary)
-    for notice in answers.notices():
+    for notice in notices:
         console(to_program=True).print(f"note: {notice}")
 
 
@@ -100,4 +114,7 @@ def _tell(out: Path, summary: "Summary") -> None:
     if summary.skipped:
         screen.print(f"note: what was set aside is listed in {out / '_skipped.jsonl'}, {summary.skipped:,} entries")
     if summary.labelled:
-        screen.print(f"accuracy {100 * summary.right / summary.labelled:.1f} % of {summary.labelled:,} labelled graphs")
+        percent = f"{100 * summary.right / summary.labelled:.1f} %"
+        screen.print(
+            f"accuracy {percent} of {summary.labelled:,} labelled graphs; labels that the model does not know count as missed"
+        )

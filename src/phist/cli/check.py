@@ -1,8 +1,8 @@
 """phist check"""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from phist.cli.options import Data, Directed, Empty, Json, Labels, MaxBytes, NodeTable, SelfLoops, Weights
+from phist.cli.options import Data, Json, Labels, ReadingOptions
 from phist.cli.screen import console, print_json, show_bounds
 from phist.progress import waiting
 
@@ -13,18 +13,14 @@ if TYPE_CHECKING:
     from phist.graphs.checkup import Checkup, Duplicates
 
 CLASSES_SHOWN = 12
+LOOKING = ReadingOptions(empty="drop")  # they are counted, and said to be left out
 
 
 def check(
     data: Data,
     labels: Labels = None,
     as_json: Json = False,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "drop",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
+    reading: ReadingOptions = LOOKING,
 ) -> None:
     """Look at graphs before training: sizes, duplicates, the floors any method has to beat and the 1-WL ceiling.
 
@@ -40,9 +36,7 @@ def check(
     from phist.graphs.checkup import check_graphs
     from phist.graphs.datasets import load_graphs
 
-    reading: dict[str, Any] = {"directed": directed, "self_loops": self_loops, "weights": weights, "empty": empty}
-    reading |= {"nodes": node_table, "max_bytes": max_bytes}
-    graphs = load_graphs(data, labels, **reading)
+    graphs = load_graphs(data, labels, **reading.arguments())
     with waiting("looking at the graphs"):
         checkup = check_graphs(graphs)
     if as_json:

@@ -6,39 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.bulk import (
-    BATCH_ROWS,
-    PART_ROWS,
-    BatchRows,
-    OnError,
-    PartRows,
-    Shard,
-    Stream,
-    is_bulk,
-    refuse_in_streams,
-    run_stream,
-)
-from phist.cli.options import (
-    Data,
-    Directed,
-    Empty,
-    MaxBytes,
-    Model,
-    NodeTable,
-    OtherEngine,
-    SelfLoops,
-    Threads,
-    Weights,
-    direction_of,
-    use_engine,
-    use_threads,
-)
+from phist.cli.bulk import STREAM_DEFAULTS, StreamOptions, refuse_in_streams, run_stream
+from phist.cli.options import READING_DEFAULTS, Data, Model, ReadingOptions
 from phist.cli.output import is_standard_output, output_path
 from phist.cli.output_checks import check_file_place, model_files
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, load_model
 from phist.cli.screen import console, print_json
 from phist.cli.text import csv_cell
 from phist.errors import ConfigError, OutputError, check_choice
-from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
@@ -52,7 +27,6 @@ Format = Annotated[
 ]
 Summary = Annotated[bool, typer.Option("--json", help="Say what was written as JSON on standard output.")]
 Nodes = Annotated[bool, typer.Option("--nodes", help="An embedding of every node, instead of one of each graph.")]
-Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
 
 
 def embed(
@@ -62,20 +36,9 @@ def embed(
     form: Format = None,
     as_json: Summary = False,
     nodes: Nodes = False,
-    exact: Exact = False,
-    engine: OtherEngine = None,
-    threads: Threads = None,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "error",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
-    stream: Stream = False,
-    shard: Shard = None,
-    on_error: OnError = "stop",
-    part_rows: PartRows = PART_ROWS,
-    batch_rows: BatchRows = BATCH_ROWS,
+    how: ModelOptions = MODEL_DEFAULTS,
+    reading: ReadingOptions = READING_DEFAULTS,
+    streams: StreamOptions = STREAM_DEFAULTS,
 ) -> None:
     """Write the embeddings of graphs, or of all their nodes, as NumPy arrays or CSV.
 
@@ -91,31 +54,22 @@ def embed(
       phist embed mymodel MUTAG --out - --format csv | head
       phist embed mymodel 'lake/*.parquet' --out vectors --on-error skip
     """
-    loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
-    if is_bulk(data, stream, shard):
-        refuse_in_streams(nodes=nodes, node_table=node_table, format=form, json=as_json)
-        run_stream(
-            "embed", model, data, out, exact=exact, engine=engine, threads=threads, reading={"directed": directed, **loose},
-            shard=shard, on_error=on_error, part_rows=part_rows, batch_rows=batch_rows,
-        )  # fmt: skip
+    if streams.are_for(data):
+        refuse_in_streams(nodes=nodes, node_table=reading.node_table, format=form)
+        run_stream("embed", model, data, out, how, reading, streams, as_json=as_json)
         return
     form = _format_of(out, form)
     if as_json and is_standard_output(out):
         raise ConfigError("--json and --out - both write to standard output; give the name of a file")
-    check_file_place(out, data, node_table, *model_files(model))
+    check_file_place(out, data, reading.node_table, *model_files(model))
 
-    with waiting("loading PyTorch and the model"):
-        import numpy as np
+    embedder = load_model(model, how)
 
-        from phist.estimators.fitted import load_fitted
-        from phist.graphs.datasets import load_graphs
+    import numpy as np
 
-        use_threads(threads)
-        embedder = load_fitted(model)
-    if exact:
-        embedder.inference = "exact"
-    use_engine(embedder, engine)
-    graphs = load_graphs(data, directed=direction_of(embedder, directed), nodes=node_table, **loose)
+    from phist.graphs.datasets import load_graphs
+
+    graphs = load_graphs(data, **reading.arguments(embedder))
     embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)
     _write(out, form, graphs, embeddings, nodes)
     rows, width = embeddings.shape

@@ -1,33 +1,17 @@
 """phist evaluate"""
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import (
-    Data,
-    Directed,
-    Empty,
-    Json,
-    Labels,
-    MaxBytes,
-    Model,
-    NodeTable,
-    OtherEngine,
-    SelfLoops,
-    Threads,
-    Weights,
-    direction_of,
-    use_engine,
-    use_threads,
-)
+from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, ReadingOptions
+from phist.cli.output import write_text
 from phist.cli.output_checks import check_file_place, model_files
-from phist.cli.predict import Exact
+from phist.cli.predictions import fitted_notice, predictions_csv
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
-from phist.progress import waiting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,16 +32,9 @@ def evaluate(
     data: Data,
     out: Out = None,
     as_json: Json = False,
-    exact: Exact = False,
-    engine: OtherEngine = None,
-    threads: Threads = None,
+    how: ModelOptions = MODEL_DEFAULTS,
     labels: Labels = None,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "error",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
+    reading: ReadingOptions = READING_DEFAULTS,
 ) -> None:
     """How good a saved model is on labelled graphs: all metrics, and which classes it takes for which.
 
@@ -71,27 +48,21 @@ def evaluate(
       phist evaluate mymodel test.jsonl --out graphs.csv --json
     """
     if out is not None:
-        check_file_place(out, data, labels, node_table, *model_files(model))
+        check_file_place(out, data, labels, reading.node_table, *model_files(model))
+    classifier = load_classifier(model, how)
 
-    with waiting("loading PyTorch and the model"):
-        from phist.estimators.fitted import FittedClassifier
-        from phist.graphs.datasets import load_graphs
-        from phist.metrics import compute_metrics, confusion
+    from phist.graphs.datasets import load_graphs
+    from phist.metrics import compute_metrics, confusion
 
-        use_threads(threads)
-        classifier = FittedClassifier.load(model)
-    if exact:
-        classifier.inference = "exact"
-    use_engine(classifier, engine)
-    reading: dict[str, Any] = {"directed": direction_of(classifier, directed), "self_loops": self_loops, "weights": weights}
-    reading |= {"empty": empty, "nodes": node_table, "max_bytes": max_bytes}
-    graphs = load_graphs(data, labels, **reading)
+    graphs = load_graphs(data, labels, **reading.arguments(classifier))
     classes, targets = _targets(graphs, classifier.classes_.tolist(), data)
-    probabilities = _widened(classifier.predict_proba(graphs), len(classes))
+    with input_notices() as notices:
+        probabilities = _widened(classifier.predict_proba(graphs), len(classes))
+    notices += fitted_notice(classifier.flags(graphs))
 
     metrics, counts = compute_metrics(probabilities, targets), confusion(probabilities, targets)
     if out is not None:
-        _write_csv(out, graphs, classes, probabilities)
+        write_text(out, predictions_csv(graphs, classes, probabilities, labels=True))
     if as_json:
         print_json({
             "model": str(model),
@@ -100,9 +71,12 @@ def evaluate(
             "classes": [_plain(label) for label in classes],
             "unknown_classes": [_plain(label) for label in classes[len(classifier.classes_) :]],
             "confusion": counts.tolist(),
+            "notices": notices,
         })  # fmt: skip
-        return
-    _show(console(), metrics, classes, counts, len(classifier.classes_))
+    else:
+        _show(console(), metrics, classes, counts, len(classifier.classes_))
+    for notice in notices:
+        console(to_program=True).print(f"note: {notice}")
 
 
 def _targets(graphs: "GraphSet", known: list[Any], data: str) -> tuple[list[Any], list[int]]:
@@ -128,26 +102,15 @@ def _widened(probabilities: "Probabilities", n_classes: int) -> "Probabilities":
     return np.pad(probabilities, ((0, 0), (0, n_classes - probabilities.shape[1])))
 
 
-def _write_csv(out: Path, graphs: "GraphSet", classes: list[Any], probabilities: "Probabilities") -> None:
-    from phist.files import atomic_path
-
-    answers = [classes[number] for number in probabilities.argmax(axis=1)]
-    with atomic_path(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["graph", "label", "predicted", *(f"p({label})" for label in classes)])
-        for name, label, answer, row in zip(graphs.ids.tolist(), graphs.label_list(), answers, probabilities.tolist(), strict=True):
-            writer.writerow([name, label, answer, *(f"{value:.6f}" for value in row)])
-
-
 def _show(screen: "Console", metrics: "Metrics", classes: list[Any], counts: "Numbers", n_known: int) -> None:
     low, high = metrics.interval
-    area = "not defined: one class only" if metrics.roc_auc is None else f"{100 * metrics.roc_auc:.1f} %"
+    area = "not defined: one class only" if metrics.roc_auc is None else f"{metrics.roc_auc:.3f}"
     rows = {
         "accuracy": f"{100 * metrics.accuracy:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f} %)",
         "balanced accuracy": f"{100 * metrics.balanced_accuracy:.1f} %",
         "ROC-AUC": area,
         "log-loss": f"{metrics.log_loss:.3f}",
-        "calibration error": f"{100 * metrics.calibration_error:.1f} %",
+        "calibration error": f"{metrics.calibration_error:.3f}",
         "Brier score": f"{metrics.brier:.3f}",
     }
     screen.print(f"On {metrics.n} graphs:", style="bold")

@@ -7,29 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import (
-    Data,
-    Directed,
-    Empty,
-    Json,
-    Labels,
-    MaxBytes,
-    Model,
-    NodeTable,
-    OtherEngine,
-    SelfLoops,
-    Threads,
-    Weights,
-    direction_of,
-    use_engine,
-    use_threads,
-)
+from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, ReadingOptions
 from phist.cli.output import is_standard_output, write_text
 from phist.cli.output_checks import check_file_place, model_files
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier
 from phist.cli.screen import console
 from phist.cli.text import printable
 from phist.errors import ConfigError, GraphInputError, shown
-from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.estimators.fitted.classifier import FittedClassifier
@@ -37,9 +21,10 @@ if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
 
 Graphs = Annotated[
-    list[str] | None, typer.Option("--graph", help="The id of a graph to explain; may be repeated. All graphs unless given.")
+    list[str] | None,
+    typer.Option("--graph", metavar="ID", help="The id of a graph to explain; may be repeated. All graphs unless given."),
 ]
-Target = Annotated[str | None, typer.Option(help="The class to explain; that which is predicted unless given.")]
+Target = Annotated[str | None, typer.Option(metavar="CLASS", help="The class to explain; that which is predicted unless given.")]
 Out = Annotated[
     Path | None, typer.Option(help="A file to write instead of standard output, which is also -; a name in .html makes a page.")
 ]
@@ -50,7 +35,6 @@ MaxDeletions = Annotated[
     ),
 ]
 PAGES = (".html", ".htm")
-Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
 
 
 def explain(
@@ -61,16 +45,9 @@ def explain(
     out: Out = None,
     as_json: Json = False,
     max_deletions: MaxDeletions = None,
-    exact: Exact = False,
-    engine: OtherEngine = None,
-    threads: Threads = 1,
+    how: ModelOptions = MODEL_DEFAULTS,
     labels: Labels = None,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "error",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
+    reading: ReadingOptions = READING_DEFAULTS,
 ) -> None:
     """Say which nodes and edges made a saved model decide as it does.
 
@@ -86,30 +63,19 @@ def explain(
       phist explain mymodel new.jsonl --target mutagenic --json --out why.json
       phist explain mymodel new.jsonl --out why.html
     """
-    check_file_place(out, data, labels, node_table, *model_files(model))
+    check_file_place(out, data, labels, reading.node_table, *model_files(model))
     as_page = out is not None and out.suffix.lower() in PAGES
     if as_page and as_json:
         raise ConfigError(f"--json and --out {shown(str(out))} exclude each other; leave out one, or end the name in .json")
 
-    import warnings
+    classifier = load_classifier(model, how)
 
-    with waiting("loading PyTorch and the model"):
-        from phist.estimators.fitted.classifier import FittedClassifier
-        from phist.estimators.reading import InputNotice
-        from phist.graphs.datasets import load_graphs
+    from phist.graphs.datasets import load_graphs
 
-        use_threads(threads)
-        classifier = FittedClassifier.load(model)
-    if exact:
-        classifier.inference = "exact"
-    use_engine(classifier, engine)
-    reading: dict[str, Any] = {"directed": direction_of(classifier, directed), "self_loops": self_loops, "weights": weights}
-    reading |= {"empty": empty, "nodes": node_table, "max_bytes": max_bytes}
-    graphs = load_graphs(data, labels, **reading)
+    graphs = load_graphs(data, labels, **reading.arguments(classifier))
     positions = _positions(graphs, graph)
     explained = _class(classifier, target)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with input_notices() as notices:
         if as_page:
             text = _as_page(classifier, graphs, positions, explained, Path(data).name, max_deletions)
         else:
@@ -117,7 +83,7 @@ def explain(
             found = classifier.explain(chosen, explained, max_deletions=max_deletions)
             text = _as_json(found) if as_json else _as_text(found)
     write_text(out, text)
-    for notice in dict.fromkeys(str(one.message) for one in said if issubclass(one.category, InputNotice)):
+    for notice in notices:
         console(to_program=True).print(f"note: {notice}")
     if out is not None and not is_standard_output(out):
         size = f"{len(text.encode()) / 1e6:.1f} MB"

@@ -41,7 +41,7 @@ def print_help(command: Any, ctx: Any) -> None:
         screen.print(paragraph + "\n")
     panels = _parameter_panels(command, ctx)
     width = max((len(left) for rows in panels.values() for left, _ in rows), default=0)
-    for title in sorted(panels, key=lambda name: PANEL_ORDER.index(name) if name in PANEL_ORDER else len(PANEL_ORDER)):
+    for title in sorted(panels, key=panel_place):
         _print_panel(screen, title, panels[title], width)
     _print_commands(screen, command, ctx)
 
@@ -64,6 +64,11 @@ def parameter_rows(command: Any, ctx: Any) -> Iterator[tuple[str, str, str]]:
             is_argument = parameter.param_type_name == "argument"
             panel = getattr(parameter, "rich_help_panel", None) or (ARGUMENTS if is_argument else BASIC)
             yield panel, *_described(parameter)
+
+
+def panel_place(title: str) -> int:
+    """Where a panel stands among those of its command."""
+    return PANEL_ORDER.index(title) if title in PANEL_ORDER else len(PANEL_ORDER)
 
 
 def _parameter_panels(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:

@@ -1,15 +1,18 @@
 """Arguments and options that several verbs share."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from phist.cli.help import COMPUTING, READING
-from phist.errors import GraphInputError, check_choice
+from phist.cli.option_groups import OptionGroup
+from phist.errors import GraphInputError
 from phist.progress import waiting
 
 if TYPE_CHECKING:
+    from phist.estimators.fitted import FittedModel
     from phist.graphs.graphset import GraphSet
 
 DATA_HELP = (
@@ -79,15 +82,32 @@ Threads = Annotated[
         rich_help_panel=COMPUTING,
     ),
 ]
-OtherEngine = Annotated[
-    str | None,
-    typer.Option(
-        metavar="|".join(ENGINES),
-        help="Compute by this engine, not by the one that the model was fitted with.",
-        show_default=False,
-        rich_help_panel=COMPUTING,
-    ),
-]
+
+
+@dataclass(frozen=True)
+class ReadingOptions(OptionGroup):
+    """What becomes of arcs, loops, weights and empty graphs while graphs are read."""
+
+    directed: Directed = None
+    self_loops: SelfLoops = None
+    weights: Weights = "use"
+    empty: Empty = "error"
+    node_table: NodeTable = None
+    max_bytes: MaxBytes = None
+
+    def of_streams(self, model: "FittedModel | None" = None) -> dict[str, Any]:
+        """Arguments for graphs that are read one by one; where nothing is asked, arcs are kept if those of ``model`` were."""
+        own = {"directed": self.directed, "self_loops": self.self_loops, "weights": self.weights, "empty": self.empty}
+        if model is not None and self.directed is None:
+            own["directed"] = "keep" if model.data_.get("directed") else None
+        return {**own, "max_bytes": self.max_bytes}
+
+    def arguments(self, model: "FittedModel | None" = None) -> dict[str, Any]:
+        """The same for `load_graphs`."""
+        return {**self.of_streams(model), "nodes": self.node_table}
+
+
+READING_DEFAULTS = ReadingOptions()
 
 
 def use_threads(count: int | None) -> None:
@@ -102,19 +122,6 @@ def use_threads(count: int | None) -> None:
     import torch
 
     torch.set_num_threads(count)
-
-
-def direction_of(model: Any, given: str | None) -> Any:
-    """How the model's own graphs were read, unless something else is asked for."""
-    trained_on = model.data_ if isinstance(model.data_, dict) else {}
-    return given or ("keep" if trained_on.get("directed") else None)
-
-
-def use_engine(model: Any, engine: str | None) -> None:
-    """Let a model compute by another engine than it was saved with, if one is asked for."""
-    if engine is not None:
-        check_choice("engine", engine, ENGINES)
-        model.engine = engine
 
 
 def load_labelled(data: str, labels: Path | None, **reading: Any) -> "GraphSet":

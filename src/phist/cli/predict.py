@@ -1,55 +1,25 @@
 """phist predict"""
 
-import csv
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.bulk import (
-    BATCH_ROWS,
-    PART_ROWS,
-    BatchRows,
-    OnError,
-    PartRows,
-    Shard,
-    Stream,
-    is_bulk,
-    refuse_in_streams,
-    run_stream,
-)
+from phist.cli.bulk import STREAM_DEFAULTS, StreamOptions, refuse_in_streams, run_stream
 from phist.cli.holdout import Accuracy
-from phist.cli.options import (
-    Data,
-    Directed,
-    Empty,
-    Json,
-    Labels,
-    MaxBytes,
-    Model,
-    NodeTable,
-    OtherEngine,
-    SelfLoops,
-    Threads,
-    Weights,
-    direction_of,
-    use_engine,
-    use_threads,
-)
+from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, ReadingOptions
 from phist.cli.output import write_text
 from phist.cli.output_checks import check_file_place, model_files
+from phist.cli.predictions import fitted_notice, predictions_csv
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier
 from phist.cli.screen import console
-from phist.cli.text import csv_cell
 from phist.errors import shown
-from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.estimators.fitted import FittedClassifier
     from phist.graphs.graphset import GraphSet
 
 Out = Annotated[Path | None, typer.Option(help="A file to write instead of standard output, which is also -.")]
-Exact = Annotated[bool, typer.Option("--exact", help="Every node as a root, instead of an average over samples of roots.")]
 
 
 def predict(
@@ -57,21 +27,10 @@ def predict(
     data: Data,
     out: Out = None,
     as_json: Json = False,
-    exact: Exact = False,
-    engine: OtherEngine = None,
-    threads: Threads = None,
+    how: ModelOptions = MODEL_DEFAULTS,
     labels: Labels = None,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "error",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
-    stream: Stream = False,
-    shard: Shard = None,
-    on_error: OnError = "stop",
-    part_rows: PartRows = PART_ROWS,
-    batch_rows: BatchRows = BATCH_ROWS,
+    reading: ReadingOptions = READING_DEFAULTS,
+    streams: StreamOptions = STREAM_DEFAULTS,
 ) -> None:
     """Classify graphs with a saved model: id, predicted label and the probability of each class.
 
@@ -81,7 +40,7 @@ def predict(
     and labels that a spreadsheet would take for formulas begin with an
     apostrophe, and control characters are spelled out. A folder or pattern of
     Parquet, JSONL or TU files is streamed into a folder of Parquet files, and
-    goes on where it was after a kill.
+    goes on where it was after a kill; --json then tells what was written.
 
     Examples:
       phist predict mymodel new.jsonl
@@ -89,55 +48,30 @@ def predict(
       phist predict mymodel new.jsonl --json
       phist predict mymodel lake --out answers --shard 1/4
     """
-    loose: dict[str, Any] = {"self_loops": self_loops, "weights": weights, "empty": empty, "max_bytes": max_bytes}
-    if is_bulk(data, stream, shard):
-        refuse_in_streams(json=as_json, labels=labels, node_table=node_table)
-        run_stream(
-            "predict", model, data, out, exact=exact, engine=engine, threads=threads, reading={"directed": directed, **loose},
-            shard=shard, on_error=on_error, part_rows=part_rows, batch_rows=batch_rows,
-        )  # fmt: skip
+    if streams.are_for(data):
+        refuse_in_streams(labels=labels, node_table=reading.node_table)
+        run_stream("predict", model, data, out, how, reading, streams, as_json=as_json)
         return
-    check_file_place(out, data, labels, node_table, *model_files(model))
+    check_file_place(out, data, labels, reading.node_table, *model_files(model))
+    classifier = load_classifier(model, how)
 
-    import warnings
+    from phist.graphs.datasets import load_graphs
 
-    with waiting("loading PyTorch and the model"):
-        from phist.estimators.fitted import FittedClassifier
-        from phist.estimators.reading import InputNotice
-        from phist.graphs.datasets import load_graphs
-
-        use_threads(threads)
-        classifier = FittedClassifier.load(model)
-    if exact:
-        classifier.inference = "exact"
-    use_engine(classifier, engine)
-    graphs = load_graphs(data, labels, directed=direction_of(classifier, directed), nodes=node_table, **loose)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    graphs = load_graphs(data, labels, **reading.arguments(classifier))
+    with input_notices() as notices:
         probabilities = classifier.predict_proba(graphs)
     flags = classifier.flags(graphs)
-    notices = [*(str(one.message) for one in said if issubclass(one.category, InputNotice)), *_notices(flags)]
+    notices += fitted_notice(flags)
     predicted = classifier.classes_[probabilities.argmax(1)].tolist()
     accuracy = _accuracy(graphs, classifier, predicted)
     notices += _held_out_notice(graphs, classifier, predicted, flags)
 
     text = _as_json(graphs, classifier, predicted, probabilities, accuracy, flags, notices) if as_json else ""
-    write_text(out, text or _as_csv(graphs, classifier, predicted, probabilities))
+    write_text(out, text or predictions_csv(graphs, classifier.classes_.tolist(), probabilities))
     for notice in notices:
         console(to_program=True).print(f"note: {notice}")
     if accuracy is not None:
         console(to_program=True).print(f"accuracy {accuracy}")
-
-
-def _notices(flags: list[list[str]]) -> list[str]:
-    """What most graphs have in common, and a person should know."""
-    seen = sum("look-alike" in own for own in flags)
-    if 2 * seen <= len(flags):
-        return []
-    return [
-        f"{seen} of {len(flags)} graphs look exactly like graphs that the model was fitted to; how well it does on them "
-        "is no measure of it (see card.md, or 'phist validate')"
-    ]
 
 
 def _held_out_notice(graphs: "GraphSet", classifier: "FittedClassifier", predicted: list[Any], flags: list[list[str]]) -> list[str]:
@@ -146,7 +80,7 @@ def _held_out_notice(graphs: "GraphSet", classifier: "FittedClassifier", predict
 
     kept, true = set(classifier.held_out_), graphs.label_list()
     chosen = [number for number, identity in enumerate(plain_ids(graphs.ids)) if identity in kept]
-    if not true or not _notices(flags) or len(chosen) != len(kept) or not kept:
+    if not true or not fitted_notice(flags) or len(chosen) != len(kept) or not kept:
         return []
     right = sum(true[number] == predicted[number] for number in chosen)
     return [f"on the graphs with the ids of those kept apart in fitting: accuracy {Accuracy(right, len(chosen))}"]
@@ -169,15 +103,6 @@ def _accuracy(graphs: "GraphSet", classifier: "FittedClassifier", predicted: lis
             "they count as missed"
         )
     return Accuracy(sum(a == b for a, b in zip(true, predicted, strict=True)), len(true))
-
-
-def _as_csv(graphs: "GraphSet", classifier: "FittedClassifier", predicted: list[Any], probabilities: Any) -> str:
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(["graph", "predicted", *(csv_cell(f"p({label})") for label in classifier.classes_.tolist())])
-    for identity, label, row in zip(graphs.ids.tolist(), predicted, probabilities.tolist(), strict=True):
-        writer.writerow([csv_cell(identity), csv_cell(label), *(f"{value:.6f}" for value in row)])
-    return lines.getvalue()
 
 
 def _as_json(

@@ -4,23 +4,18 @@ from typing import Annotated
 
 import typer
 
-from phist.cli.help import COMPUTING
-from phist.cli.options import ENGINES, Model, OtherEngine, Threads, use_threads
+from phist.cli.options import Model, use_threads
+from phist.cli.saved_models import LOADING, MODEL_DEFAULTS, ModelOptions
 from phist.cli.screen import console
 from phist.cli.verbosity import is_verbose
-from phist.errors import check_choice
 from phist.progress import waiting
 from phist.serving.limits import Limits
 
 LIMITS = "Limits"
 DEFAULT = Limits()
 
-Host = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 accepts requests from elsewhere.")]
+Host = Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on; 0.0.0.0 accepts requests from elsewhere.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes one that is free.")]
-Exact = Annotated[
-    bool,
-    typer.Option("--exact", help="Every node as a root, not an average over samples of roots.", rich_help_panel=COMPUTING),
-]
 MaxBody = Annotated[int, typer.Option(min=1, help="The longest body of a request, in bytes.", rich_help_panel=LIMITS)]
 MaxGraphs = Annotated[int, typer.Option(min=1, help="The most graphs in a request.", rich_help_panel=LIMITS)]
 MaxNodes = Annotated[int, typer.Option(min=1, help="The most nodes of all graphs in a request.", rich_help_panel=LIMITS)]
@@ -32,9 +27,7 @@ def serve(
     model: Model,
     host: Host = "127.0.0.1",
     port: Port = 8000,
-    exact: Exact = False,
-    engine: OtherEngine = None,
-    threads: Threads = None,
+    how: ModelOptions = MODEL_DEFAULTS,
     max_body: MaxBody = DEFAULT.body_bytes,
     max_graphs: MaxGraphs = DEFAULT.graphs,
     max_nodes: MaxNodes = DEFAULT.nodes,
@@ -56,15 +49,14 @@ def serve(
     """
     from phist.serving.server import listen, run_server
 
-    if engine is not None:
-        check_choice("engine", engine, ENGINES)
+    how.check()
     listener = listen(host, port)
-    with waiting("loading PyTorch and the model"):
+    with waiting(LOADING):
         from phist.serving.app import make_app
 
-        use_threads(threads)
+        use_threads(how.threads)
         limits = Limits(max_body, max_graphs, max_nodes, max_explained, waiting=max_waiting)
-        app = make_app(model, limits, exact=exact, engine=engine)
+        app = make_app(model, limits, exact=how.exact, engine=how.engine)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     screen = console(to_program=True)
     run_server(

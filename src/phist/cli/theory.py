@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from phist.cli.help import HelpfulCommand
+from phist.cli.commands import add_command
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
 from phist.cli.theory_constructions import histogram, proposition, roots, sum_
@@ -12,7 +12,6 @@ from phist.cli.theory_expressiveness import expressiveness
 from phist.cli.theory_figures import figures
 from phist.cli.theory_robustness import robustness
 from phist.cli.theory_separate import separate
-from phist.cli.verbosity import with_verbosity
 
 theory_app = typer.Typer(no_args_is_help=True, help="The paper's theorems, to run: capacity, bounds, constructions.")
 
@@ -90,8 +89,8 @@ def bound(
 
 
 for verb in (capacity, bound, separate, histogram, proposition, roots, robustness, expressiveness, figures):
-    theory_app.command(cls=HelpfulCommand)(with_verbosity(verb))
-theory_app.command("sum", cls=HelpfulCommand)(with_verbosity(sum_))
+    add_command(theory_app, verb)
+add_command(theory_app, sum_, "sum")
 
 
 def _packing(place: Any, delta: float, order: float) -> dict[str, Any]:

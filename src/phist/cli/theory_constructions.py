@@ -8,6 +8,7 @@ import typer
 from phist.cli.options import Data, Json, Seed, use_threads
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.graphs.graphset import GraphSet
@@ -123,9 +124,10 @@ def proposition(
     """
     from dataclasses import asdict
 
-    from phist.theory.robustness import random_embedding, robustness_bounds
+    with waiting("loading PyTorch"):
+        from phist.theory.robustness import random_embedding, robustness_bounds
 
-    use_threads(1)
+        use_threads(1)
     graphs = [_graph(first, index), _graph(second or first, other_index)]
     found = robustness_bounds(random_embedding(channels, order, bins, kernel, density, seed), *graphs)
     report = {
@@ -157,19 +159,21 @@ def roots(data: Data, model: Model = None, samples: Samples = 20, draws: Draws =
     """
     from dataclasses import asdict
 
-    from phist.graphs.datasets import load_graphs
-    from phist.nn.config import NetworkConfig
-    from phist.nn.network import make_network
-    from phist.theory.root_sampling import measure_sampling
+    with waiting("loading PyTorch"):
+        from phist.graphs.datasets import load_graphs
+        from phist.nn.config import NetworkConfig
+        from phist.nn.network import make_network
+        from phist.theory.root_sampling import measure_sampling
 
-    use_threads(1)
+        use_threads(1)
     graphs = load_graphs(data)[:samples].with_labels(None)
     network = make_network(NetworkConfig(), 2, seed)
     if model is not None:
         from phist.estimators.fitted import load_fitted
 
         network = load_fitted(model).network_
-    found = list(measure_sampling(network, graphs, draws=draws, seed=seed))
+    with waiting("drawing roots"):
+        found = list(measure_sampling(network, graphs, draws=draws, seed=seed))
     if as_json:
         print_json({"graphs": len(graphs), "draws": draws, "distances": [asdict(row) for row in found]})
         return

@@ -10,6 +10,7 @@ from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, print_json
 from phist.cli.theory_robustness import with_bar
 from phist.errors import DatasetError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.theory.expressiveness_record import Record
@@ -24,8 +25,12 @@ Pairs = Annotated[
         help=f"Pairs of graphs in graph6, tab-separated: category, first, second; {SUITE} in PHIST_DATA unless given.",
     ),
 ]
-Only = Annotated[list[str] | None, typer.Option("--category", help="Only this category; may be given several times.")]
-Orders = Annotated[list[int] | None, typer.Option("--order", min=1, help="Order of both layers; may be given several times.")]
+Only = Annotated[
+    list[str] | None, typer.Option("--category", metavar="NAME", help="Only this category; may be given several times.")
+]
+Orders = Annotated[
+    list[int] | None, typer.Option("--order", metavar="N", min=1, help="Order of both layers; may be given several times.")
+]
 Draws = Annotated[int, typer.Option(min=2, help="Draws of 32 roots to average over.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the counts here; what is there already is not done again.")]
 Update = Annotated[Path | None, typer.Option(metavar="FILE", help="A Markdown document whose tables to write afresh.")]
@@ -53,7 +58,8 @@ def expressiveness(
     for place in (out, update):
         if place is not None:
             check_file_place(place, pairs)
-    use_threads(1)
+    with waiting("loading PyTorch"):
+        use_threads(1)
     record = _compute(_suite(pairs, category), tuple(order or ()), draws, seed, out)
     if update is not None:
         from phist.theory.expressiveness_record import update_document

@@ -1,6 +1,5 @@
 """phist theory figures"""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,8 @@ import typer
 from phist.cli.options import Json, use_threads
 from phist.cli.output_checks import check_file_place, check_folder_place
 from phist.cli.screen import console, print_json
+from phist.cli.theory_robustness import with_bar
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.theory.scaling import Curve
@@ -37,11 +38,13 @@ def figures(out: Out, only: Only = None, complexity: Measured = None, as_json: J
     from phist.errors import check_choice
     from phist.extras import require
 
-    require("matplotlib", "report", "drawing")
+    with waiting("loading matplotlib and PyTorch"):
+        require("matplotlib", "report", "drawing")
 
-    from phist.drawing.style import save_figure
-    from phist.drawing.theory import COMPLEXITY, FIGURES, plot_theory
+        from phist.drawing.style import save_figure
+        from phist.drawing.theory import COMPLEXITY, FIGURES, plot_theory
 
+        use_threads(1)
     for name in only or ():
         check_choice("--only", name, FIGURES)
     names = [name for name in FIGURES if only is None or name in only]
@@ -50,7 +53,6 @@ def figures(out: Out, only: Only = None, complexity: Measured = None, as_json: J
         for kind in ("png", "svg"):
             check_file_place(out / f"{name}.{kind}")
 
-    use_threads(1)
     curves = _curves(complexity) if COMPLEXITY in names else []
     out.mkdir(parents=True, exist_ok=True)
     written = {}
@@ -63,12 +65,8 @@ def figures(out: Out, only: Only = None, complexity: Measured = None, as_json: J
 
 def _curves(path: Path | None) -> "list[Curve]":
     """Curves from a file, or measured here and now with a bar on standard error while a person watches."""
-    from rich.console import Console
-    from rich.progress import track
-
     from phist.theory.scaling import QUICK, measure_curves, read_curves
 
     if path is not None:
         return read_curves(path)
-    screen, quiet = Console(stderr=True), not sys.stderr.isatty()
-    return list(track(measure_curves(QUICK), "measuring", total=len(QUICK), console=screen, transient=True, disable=quiet))
+    return list(with_bar(measure_curves(QUICK), len(QUICK), "measuring"))

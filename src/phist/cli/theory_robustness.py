@@ -1,6 +1,5 @@
 """phist theory robustness"""
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -8,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from phist.cli.options import Data, Directed, Empty, Json, Labels, MaxBytes, Model, NodeTable, Seed, SelfLoops, Weights
+from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, ReadingOptions, Seed
 from phist.cli.output_checks import check_file_place
+from phist.cli.saved_models import MODEL_DEFAULTS, load_classifier
 from phist.cli.screen import console, print_json
 from phist.errors import ConfigError
-from phist.progress import waiting
+from phist.progress import somebody_looks
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,12 +40,7 @@ def robustness(
     samples: Samples = 100,
     draws: Draws = 3,
     labels: Labels = None,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "error",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
+    reading: ReadingOptions = READING_DEFAULTS,
 ) -> None:
     """Which parts of the spectrum a classifier uses, and how far its predictions move when graphs are slightly wrong.
 
@@ -60,15 +55,11 @@ def robustness(
     """
     picture = None if out is None else _picture_place(out)
 
-    with waiting("loading PyTorch and the model"):
-        from phist.estimators.fitted import FittedClassifier
-        from phist.graphs.datasets import load_graphs
+    classifier = load_classifier(model, MODEL_DEFAULTS)
 
-        classifier = FittedClassifier.load(model)
-    kept = directed or ("keep" if classifier.data_["directed"] else None)
-    reading: dict[str, Any] = {"directed": kept, "self_loops": self_loops, "weights": weights, "empty": empty}
-    reading |= {"nodes": node_table, "max_bytes": max_bytes}
-    graphs = load_graphs(data, labels, **reading)
+    from phist.graphs.datasets import load_graphs
+
+    graphs = load_graphs(data, labels, **reading.arguments(classifier))
     chosen = _choose(graphs, samples, seed)
     bands, measured = _measure_bands(classifier, chosen, seed)
     shifts = _shake(classifier, chosen, seed, draws)
@@ -140,7 +131,7 @@ def with_bar(results: Iterable[Result], total: int, name: str) -> Iterator[Resul
     from rich.progress import track
 
     screen = Console(stderr=True)
-    yield from track(results, name, total=total, console=screen, transient=True, disable=not sys.stderr.isatty())
+    yield from track(results, name, total=total, console=screen, transient=True, disable=not somebody_looks(None))
 
 
 def _content(graphs: "GraphSet", measured: int, bands: list["Band"], shifts: list["Shift"], seed: int) -> dict[str, Any]:
@@ -193,9 +184,9 @@ def _table(first: str, *others: str) -> "Table":
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD)
-    table.add_column(first)
+    table.add_column(first, no_wrap=True)
     for name in others:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     return table
 
 

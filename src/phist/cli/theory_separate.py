@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.options import Directed, Empty, Json, MaxBytes, NodeTable, Seed, SelfLoops, Weights, direction_of
+from phist.cli.options import READING_DEFAULTS, Json, ReadingOptions, Seed
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.estimators.fitted.model import FittedModel
@@ -46,12 +47,7 @@ def separate(
     model: Model = None,
     seed: Seed = 0,
     as_json: Json = False,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "error",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
+    reading: ReadingOptions = READING_DEFAULTS,
 ) -> None:
     """Which aggregation tells two multisets, or two graphs, apart: mean, max, sum, histogram; with witness or reason.
 
@@ -72,13 +68,11 @@ def separate(
     if kinds == {True}:
         views = _vector_views(first, second)
     else:
-        from phist.theory.graph_views import color_view, network_views
+        with waiting("loading PyTorch"):
+            from phist.theory.graph_views import color_view, network_views
 
         fitted = None if model is None else _fitted(model)
-        kept = directed if fitted is None else direction_of(fitted, directed)
-        reading: dict[str, Any] = {"directed": kept, "self_loops": self_loops, "weights": weights, "empty": empty}
-        reading |= {"nodes": node_table, "max_bytes": max_bytes}
-        pair = _pair(first, index, second, index if other_index is None else other_index, reading)
+        pair = _pair(first, index, second, index if other_index is None else other_index, reading.arguments(fitted))
         views = [color_view(pair), *network_views(pair, None if fitted is None else fitted.network_, seed)]
     report = {
         "first": first,

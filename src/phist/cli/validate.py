@@ -1,28 +1,14 @@
 """phist validate"""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from phist.cli.fit import Budget, Effort, Engine, Epochs, Heads, Members, Preset, names
-from phist.cli.options import (
-    Data,
-    Directed,
-    Empty,
-    Json,
-    Labels,
-    MaxBytes,
-    NodeTable,
-    Seed,
-    SelfLoops,
-    Threads,
-    Weights,
-    load_labelled,
-    use_threads,
-)
+from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, ReadingOptions, load_labelled, use_threads
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, notes, print_json
+from phist.cli.training_options import TRAINING_DEFAULTS, TrainingOptions
 from phist.progress import waiting
 
 Folds = Annotated[int, typer.Option(min=2, help="Parts of the data; each is predicted by a model fitted to the others.")]
@@ -37,22 +23,9 @@ def validate(
     records: Records = None,
     labels: Labels = None,
     folds: Folds = 10,
-    effort: Effort = "medium",
-    time_budget: Budget = None,
-    seed: Seed = 0,
-    preset: Preset = "auto",
-    members: Members = "auto",
-    heads: Heads = "auto",
-    epochs: Epochs = None,
-    engine: Engine = "auto",
-    threads: Threads = None,
+    options: TrainingOptions = TRAINING_DEFAULTS,
     as_json: Json = False,
-    directed: Directed = None,
-    self_loops: SelfLoops = None,
-    weights: Weights = "use",
-    empty: Empty = "error",
-    node_table: NodeTable = None,
-    max_bytes: MaxBytes = None,
+    reading: ReadingOptions = READING_DEFAULTS,
 ) -> None:
     """Cross-validate: how good would a model of these graphs be on others?
 
@@ -63,23 +36,17 @@ def validate(
       phist validate MUTAG --effort low
       phist validate mine.jsonl --folds 5 --records mine-validation.jsonl
     """
+    options.check()
     if records is not None:
-        check_file_place(records, data, labels, node_table)
-    reading: dict[str, Any] = {"directed": directed, "self_loops": self_loops, "weights": weights, "empty": empty}
-    reading |= {"nodes": node_table, "max_bytes": max_bytes}
-    graphs = load_labelled(data, labels, **reading)
+        check_file_place(records, data, labels, reading.node_table)
+    graphs = load_labelled(data, labels, **reading.arguments())
 
     with waiting("loading PyTorch and scikit-learn"):
-        from phist.estimators import StructuralClassifier
         from phist.estimators.validation import CrossValidation
 
-    use_threads(threads)
-    model = StructuralClassifier(
-        effort, time_budget, random_state=seed, preset=preset, members=names(members), heads=names(heads),  # type: ignore[arg-type]
-        training=None if epochs is None else {"epochs": epochs}, engine=engine, progress=None,
-    )  # fmt: skip
-    model.check_parameters()
-    validation = CrossValidation(model, graphs, folds, seed, records)
+        model = options.estimator(progress=None)
+    use_threads(options.threads)
+    validation = CrossValidation(model, graphs, folds, options.seed, records)
     screen, told = console(to_program=as_json), notes(to_program=as_json)
     told.print(f"{data}: {graphs!r}", style="bold")
     done = len(validation.results)

@@ -10,20 +10,24 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
+from numba import types
 
 from phist.engine.budget import needs
 from phist.engine.fused_network import FusedNetwork
+from phist.engine.passes import backward, forward
 from phist.engine.steps import Steps
+from phist.engine.views import HandleType
 from phist.engine.worker import run_worker
 from phist.errors import EngineNotice
 from phist.graphs.convert import as_graphset
+from phist.jit.side_process import compiling_beside, rare_garbage_collection
 from phist.nn.adamw import AdamW
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 from phist.progress import somebody_looks, waiting
 
-PARTS: tuple[Any, ...] = (needs, run_worker)  # what takes long to compile; the rest comes with it
+PARTS: tuple[Any, ...] = (needs, forward, backward, run_worker)  # what takes long to compile; the rest comes with it
 MOST_SECONDS = 600  # to wait for another process that compiles
 
 
@@ -72,7 +76,7 @@ def prepare() -> None:
         _one_process(),
     ):
         if not is_compiled():  # by a process that began before this one
-            _compute_something()
+            _compile()
 
 
 @contextmanager
@@ -90,6 +94,17 @@ def _one_process() -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _compile() -> None:
+    """Here, and the backward pass in a second process meanwhile, where that can leave its code on disk."""
+    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, backward, _types_of_backward):
+        _compute_something()
+
+
+def _types_of_backward(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Items, shard and job: so the second process can begin with it as soon as a job is there."""
+    return types.int64[::1], types.int64, HandleType(types_of_needs[0])
 
 
 def _compute_something() -> None:

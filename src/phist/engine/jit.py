@@ -34,6 +34,11 @@ def inner(function: Function) -> Function:
     return jit.inner(function, **_OPTIONS)
 
 
+def unit(function: Function) -> Function:
+    """Compile a function that only compiled code calls, as machine code of its own: for the few that are worth a process."""
+    return jit.unit(function, **_OPTIONS)
+
+
 @intrinsic
 def never_inline(typing_context: Any) -> Any:
     """Called in a function: compile it once and call it, instead of putting its code wherever it is called."""

@@ -15,7 +15,7 @@ from phist.engine.balls import Chunk, fill_nodes, take_nodes
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.graph_level import Drawn, GraphResponses, embed_graph, embed_graph_backward, take_graph_responses
 from phist.engine.head import head_backward
-from phist.engine.jit import inner
+from phist.engine.jit import inner, unit
 from phist.engine.plan import nodes_in
 from phist.engine.roots import (
     DistinctRoots,
@@ -75,7 +75,7 @@ def heads_backward(items: Any, shard: int, job: Any) -> None:
         work.losses[item], work.hits[item] = loss, is_hit
 
 
-@inner
+@unit
 def forward(items: Any, shard: int, job: Any) -> None:
     """Embed some graphs of a batch."""
     embeddings, n_roots = _embed_nodes(items, shard, job)
@@ -222,7 +222,7 @@ def _embed_graph_in_views(job: Any, item: int, nodes: Chunk, drawn: Drawn, respo
         lower_tops(arena, tops)
 
 
-@inner
+@unit
 def backward(items: Any, shard: int, job: Any) -> None:
     """Add the gradients of the parameters, given those of the graphs' embeddings."""
     work, arena, network, gradient = job.work, job.arena, job.network, job.work.gradients[shard]

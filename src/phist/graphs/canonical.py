@@ -17,7 +17,7 @@ from phist.graphs.arrays import Array, IntArray, starts_of
 from phist.graphs.graphset import GraphSet
 from phist.graphs.refinement import mix
 from phist.graphs.symmetry import Hashes, first_colors, messages
-from phist.jit import compiled
+from phist.jit import compiled, inner
 
 _MARK, _OWN = (np.uint64(0x9E3779B97F4A7C15 * k % 2**64) for k in (29, 3))
 _WORK = 1 << 18  # nodes and arcs that are looked at, over all rounds of a graph: a millisecond
@@ -103,10 +103,11 @@ def _order_nodes(
                 node = _first_alike(own, ranks)
                 own[node] = mix(own[node] + _MARK)
                 n_colours = 0
-        order[begin:end] = ranks
+        for place in range(end - begin):  # a slice would bring its error messages along, half of the code
+            order[begin + place] = ranks[place]
 
 
-@compiled
+@inner
 def _refine(begin: int, own: Hashes, indptr: IntArray, receivers: IntArray, codes: Hashes) -> None:
     """One round: every colour takes in those of the neighbours."""
     sums = np.zeros(len(own), np.uint64)
@@ -117,7 +118,7 @@ def _refine(begin: int, own: Hashes, indptr: IntArray, receivers: IntArray, code
         own[node] = mix(mix(own[node] + _OWN) + sums[node])
 
 
-@compiled
+@inner
 def _count_colours(own: Hashes, ranks: NDArray[np.int64]) -> int:
     count = 1
     for place in range(1, len(ranks)):
@@ -125,10 +126,11 @@ def _count_colours(own: Hashes, ranks: NDArray[np.int64]) -> int:
     return count
 
 
-@compiled
+@inner
 def _first_alike(own: Hashes, ranks: NDArray[np.int64]) -> int:
     """The first node of those that share the smallest colour of all that are shared."""
     place = 1
     while own[ranks[place]] != own[ranks[place - 1]]:
         place += 1
-    return int(ranks[place - 1])
+    first: int = ranks[place - 1]
+    return first

@@ -1,9 +1,9 @@
 """How functions are compiled, and kept compiled: the one place that decides it.
 
 `compiled` is for functions that Python calls, `inner` for those that only compiled code calls and that cost nothing of their
-own (`linking`). What is compiled lies on disk, is made again when a source of its package changes, and is not believed
-when a byte of it is damaged (`code_cache`, `checked_files`). What does not depend on the processor is kept too, and may come
-with a wheel (`portable`).
+own (`linking`). A `unit` is one of the latter that another process may compile meanwhile (`side_process`). What is compiled lies
+on disk, is made again when a source of its package changes, and is not believed when a byte of it is damaged (`code_cache`,
+`checked_files`). What does not depend on the processor is kept too, and may come with a wheel (`portable`).
 """
 
 from collections.abc import Callable
@@ -13,10 +13,11 @@ import numba
 
 from phist.jit.checks import CHECKS_BOUNDS
 from phist.jit.code_cache import ShippedCode, SourcesCache
-from phist.jit.linking import PartCompiler, WholeCompiler
+from phist.jit.linking import PartCompiler, WholeCompiler, make_unit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_COMMON: dict[str, Any] = {"nogil": True} | ({"boundscheck": True} if CHECKS_BOUNDS else {})
+_COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True} | ({"boundscheck": True} if CHECKS_BOUNDS else {})
+_ONLY_INSIDE: dict[str, Any] = {"no_cpython_wrapper": True}
 
 
 def compiled(function: Function, **options: Any) -> Function:
@@ -35,6 +36,18 @@ def compiled(function: Function, **options: Any) -> Function:
 
 def inner(function: Function, **options: Any) -> Function:
     """Compile a function that only compiled code calls."""
-    alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    result: Function = numba.njit(**{**_COMMON, **alone, **options}, pipeline_class=PartCompiler)(function)
+    result: Function = numba.njit(**{**_COMMON, **_ONLY_INSIDE, **options}, pipeline_class=PartCompiler)(function)
     return result
+
+
+def unit(function: Function, **options: Any) -> Function:
+    """Compile a function of a module that only compiled code calls, as machine code of its own."""
+    result: Any = compiled(function, **_ONLY_INSIDE, **options)
+    add_overload = result.add_overload
+
+    def add_unit(overload: Any) -> None:
+        make_unit(function, overload)
+        add_overload(overload)
+
+    result.add_overload = add_unit  # whether it was just compiled, or read from disk
+    return result  # type: ignore[no-any-return]

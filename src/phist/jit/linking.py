@@ -4,13 +4,19 @@ Numba optimises every function it compiles together with all that it calls, and 
 calls below the top it does so seven times, though only the top is ever called from outside. Here the others are typed and
 turned into LLVM's intermediate code only. They are linked, optimised and made machine code of once, with the top.
 
+A unit is a part that stays machine code of its own, so that another process can make it meanwhile (`side_process`). Nothing of it
+is linked into its callers: they call it by its address, which is looked up whenever their code is made or read from disk.
+
 What this takes from Numba's inside: the pass that lowers a function (`NativeLowering`), the flag ``no_compile`` that stops
-it before machine code, and the code libraries that it links. `tests/jit/test_linking.py` fails where one of them changes.
+it before machine code, the code libraries that it links, and the functions that a library has called when it is read from disk
+(``_reload_init``). `tests/jit/test_linking.py` fails where one of them changes.
 """
 
+from functools import partial
+from importlib import import_module
 from typing import Any
 
-from llvmlite.binding import Linkage
+from llvmlite.binding import Linkage, add_symbol
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -41,7 +47,11 @@ class WholeLibrary(JITCodeLibrary):
     """
 
     def finalize(self) -> None:
-        self._linking_libraries: list[Any] = _with_all_below(self._linking_libraries)
+        below = _with_all_below(self._linking_libraries)
+        self._linking_libraries: list[Any] = [library for library in below if not is_unit(library)]
+        for load in [library.load_unit for library in below if is_unit(library)]:
+            load()
+            self._reload_init.add(load)
         super().finalize()  # type: ignore[no-untyped-call]
 
     def _optimize_final_module(self) -> None:
@@ -49,6 +59,24 @@ class WholeLibrary(JITCodeLibrary):
         found = [lookup_environment(variable.name) for variable in self._final_module.global_variables]
         self.environments = [environment for environment in found if environment is not None]
         super()._optimize_final_module()  # type: ignore[no-untyped-call]
+
+
+def make_unit(function: Any, result: Any) -> None:
+    """Have those who call a compiled function call it by its address."""
+    where = function.__module__, function.__qualname__, tuple(result.signature.args)
+    result.library.load_unit = partial(_load_unit, *where, result.fndesc.llvm_func_name)
+
+
+def is_unit(library: Any) -> bool:
+    return hasattr(library, "load_unit")
+
+
+def _load_unit(module: str, name: str, types: tuple[Any, ...], symbol: str) -> None:
+    """Tell LLVM where a unit is that other code calls ``symbol``: Numba numbers the names of functions in every process anew."""
+    unit = getattr(import_module(module), name)
+    unit.compile(types)
+    result = unit.overloads[types]
+    add_symbol(symbol, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 class _OwnCode:

@@ -50,7 +50,13 @@ def make_app(model: str | Path, limits: Limits | None = None, *, exact: bool = F
 
 
 def _add_routes(app: "FastAPI", service: Service) -> None:
+    from fastapi.responses import RedirectResponse
+
     from phist.serving.routes import about, classifying, embedding
+
+    @app.get("/", include_in_schema=False)
+    async def start() -> RedirectResponse:
+        return RedirectResponse("/docs")
 
     app.include_router(about(service))
     if service.can_classify:
@@ -70,6 +76,8 @@ def _add_errors(app: "FastAPI") -> None:
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Any, error: RequestValidationError) -> Any:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            return refuse(REFUSED, f"the body is not JSON ({first['ctx']['error']} at character {first['loc'][-1]})")
         return refuse(REFUSED, f"{_place(first['loc'])}: {first['msg']}")
 
     @app.exception_handler(PhistError)

@@ -84,7 +84,7 @@ def test_a_page_of_mutag_is_below_a_megabyte():
 
 def test_of_a_large_graph_the_neighbourhood_of_its_strongest_node_is_shown(model, launch):
     browser = launch(make_page(model, make_trees(2, n_nodes=5000, seed=0)[:1], max_deletions=2))
-    assert "Shown are the 300 nodes around the strongest one of 5000" in browser.run(NOTE)
+    assert "Shown are the 120 nodes around the strongest one of 5000" in browser.run(NOTE)
     assert browser.run("document.getElementById('edit').disabled")
     assert "not shown as a whole" in browser.run("document.getElementById('why-note').textContent")
 

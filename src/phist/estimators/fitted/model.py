@@ -1,5 +1,6 @@
 """FittedModel: what models of every kind can be asked, and reading them from a folder."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_args
@@ -24,7 +25,7 @@ from phist.training.windows import put_in_order
 Array = NDArray[Any]
 
 
-class FittedModel:
+class FittedModel(ABC):
     """A model that has been fitted; the estimators add how.
 
     Args:
@@ -49,14 +50,14 @@ class FittedModel:
         check_choice("engine", self.engine, get_args(Engine))
         check_choice("inference", self.inference, get_args(Inference))
 
-    def _check_fitted(self) -> None:
+    def _check_fitted(self) -> None:  # noqa: B027  # a hook, with nothing to do where a model was read
         """An estimator may not have been; what was read from a folder has."""
 
     # Use --------------------------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _members(self) -> list[Network]:
         """The fitted networks, in bags of one kind."""
-        raise NotImplementedError
 
     def _networks(self) -> list[TrainedNetwork]:
         return [trained for member in self._members() for trained in member.trained]
@@ -146,9 +147,9 @@ class FittedModel:
         """Those that concern its use; the others told how to fit it."""
         return cls(parameters["engine"], parameters["inference"])
 
+    @abstractmethod
     def _restore(self, saved: SavedModel) -> None:
         """Take over what only this kind of model has."""
-        raise NotImplementedError
 
 
 def _checked_data(data: Any) -> dict[str, Any]:

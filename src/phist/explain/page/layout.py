@@ -11,6 +11,7 @@ from phist.graphs.arrays import IntArray
 from phist.graphs.graph import Graph
 
 MOST_SHOWN = 300  # nodes: more of them on one canvas are a hairball
+MOST_AROUND = 120  # nodes of a larger graph: its hubs and their many edges are to be told apart
 Places = NDArray[np.float64]
 
 
@@ -26,9 +27,9 @@ def place_nodes(graph: Graph) -> Places:
     return _into_unit_square(places)
 
 
-def neighbourhood(graph: Graph, matters: NDArray[np.float64], most: int = MOST_SHOWN) -> IntArray:
+def neighbourhood(graph: Graph, matters: NDArray[np.float64]) -> IntArray:
     """The nodes to show: all of a small graph, else those first met in a breadth-first search from where it matters most."""
-    if graph.n_nodes <= most:
+    if graph.n_nodes <= MOST_SHOWN:
         return np.arange(graph.n_nodes)
     order = np.argsort(-np.abs(np.nan_to_num(matters)), kind="stable")
     both_ways = graph.adjacency() + graph.adjacency().T
@@ -39,9 +40,9 @@ def neighbourhood(graph: Graph, matters: NDArray[np.float64], most: int = MOST_S
             reached = breadth_first_order(both_ways, start, directed=True, return_predecessors=False)
             chosen += reached.tolist()
             met[reached] = True
-        if len(chosen) >= most:
+        if len(chosen) >= MOST_AROUND:
             break
-    return np.sort(chosen[:most])
+    return np.sort(chosen[:MOST_AROUND])
 
 
 def _springs(graph: Graph, nodes: IntArray) -> Places:

@@ -35,7 +35,7 @@ def plane_of(rows: Rows) -> Rows:
         perplexity = min(PERPLEXITY, (len(rows) - 1) / 3)
         flat = TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(rows)
     low, high = flat.min(0), flat.max(0)
-    unit: Rows = (flat - low) / np.where(high > low, high - low, 1)
+    unit: Rows = np.where(high > low, (flat - low) / np.where(high > low, high - low, 1), 0.5)
     return unit
 
 

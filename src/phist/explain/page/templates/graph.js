@@ -40,7 +40,8 @@ function drawEdges(context, graph, at, dim) {
     const [source, target, origin] = [graph.sources[edge], graph.targets[edge], graph.origins[edge]];
     const value = origin < 0 ? NaN : values[origin];
     const share = Number.isFinite(value) && largest > 0 ? Math.abs(value) / largest : 0;
-    context.globalAlpha = Math.min(dim(source), dim(target));
+    const known = origin < 0 || !largest || Number.isFinite(value); // of a large graph few effects are computed
+    context.globalAlpha = Math.min(dim(source), dim(target)) * (known ? 1 : 0.35);
     context.lineWidth = origin < 0 ? 2.5 : 1.3 + 6.5 * share;
     context.strokeStyle = origin < 0 ? theme.bad : mix(theme.soft, value >= 0 ? theme.accent : theme.warm, Math.min(1, 2 * share));
     context.beginPath();
