@@ -199,9 +199,10 @@ def test_state_is_that_of_torch(graphs):
         one = states[number]
         assert one.keys() == other.keys()
         assert float(one["step"]) == float(other["step"]) == len(steps.rates)
-        for name in ("exp_avg", "exp_avg_sq"):
+        for name in ("exp_avg", "exp_avg_sq"):  # some gradients are zero but for the rounding of sums of larger ones
+            largest = max(float(every[name].abs().max()) for every in expected_states.values())
             scale = float(other[name].abs().max())
-            torch.testing.assert_close(one[name], other[name], rtol=1e-3, atol=1e-4 * max(scale, 1e-3))
+            torch.testing.assert_close(one[name], other[name], rtol=1e-3, atol=max(1e-4 * scale, 1e-5 * largest))
 
 
 @pytest.mark.parametrize("step_by_step", [(True, False), (False, True)], ids=["torch first", "engine first"])

@@ -351,3 +351,13 @@ def test_edges_are_judged_by_logits_where_these_cover_most_of_the_prediction(exp
     one = explained[0]
     np.testing.assert_array_equal(replace(one, covered=0.6).edge_values, one.edge_logit_effects)
     np.testing.assert_array_equal(replace(one, covered=0.4).edge_values, one.edge_effects)
+
+
+def test_an_explanation_is_named_in_one_line(explained):
+    found = explained[0]
+    assert repr(found).startswith(f"Explanation(Graph({found.graph.n_nodes} nodes, ")
+    assert f"{found.target!r} with probability 0." in repr(found) or "probability 1." in repr(found)
+
+
+def test_no_line_of_its_numbers_is_wider_than_a_terminal(explained):
+    assert all(len(line) <= 80 for one in explained for line in str(one).splitlines() if "cover" not in line)

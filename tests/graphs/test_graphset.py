@@ -227,3 +227,10 @@ def test_edges_of_a_graph_come_once_and_in_order():
     directed = as_graphset([(3, [(2, 0), (0, 2), (1, 0)])], directed="keep")[0]
     assert directed.edges().tolist() == [[0, 2], [1, 0], [2, 0]]
     assert as_graphset([(2, [])])[0].edges().shape == (0, 2)
+
+
+def test_a_graph_is_named_in_one_line():
+    graphs = as_graphset([(3, [(0, 1), (1, 2)])], labels=["path"])
+    assert repr(graphs[0]) == "Graph(3 nodes, 2 edges, id=0, label='path')"
+    arcs = as_graphset([(2, [(0, 1)], [0.5])], directed="keep")
+    assert repr(arcs[0]) == "Graph(2 nodes, 1 edges, id=0, directed, weighted)"

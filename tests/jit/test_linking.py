@@ -134,11 +134,11 @@ def run_units(tmp_path):
     """A program with a unit, in a process of its own with a folder for code; returns what it prints."""
     (tmp_path / "units.py").write_text(MODULE)
     places = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "code"), "PYTHONPATH": places}
+    place = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "code"), "PYTHONPATH": places}
 
-    def run(before="", after=""):
-        program = f"{before}\n{START}\n{after}"
-        ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    def run(before="", after="", program=START, environment=None):
+        command = [sys.executable, "-c", f"{before}\n{program}\n{after}"]
+        ended = subprocess.run(command, env=place | (environment or {}), capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
         return tuple(ended.stdout.splitlines())
 
@@ -178,3 +178,8 @@ def test_a_unit_is_no_part_of_the_code_that_calls_it(run_units):
     names = "[name for name in (one.name for one in library.get_defined_functions()) if 'smallest' in name]"
     *_, said = run_units(after=f"(library,) = (one.library for one in units.top.overloads.values())\nprint(len({names}))")
     assert said == "0"
+
+
+def test_a_unit_is_the_plain_function_where_numba_is_told_not_to_compile(run_units):
+    program = "import units, numpy as np; result = np.zeros(1); units.top(np.array([3.0, 4.0]), result); print(result[0])"
+    assert run_units(environment={"NUMBA_DISABLE_JIT": "1"}, program=program) == ("1.0",)

@@ -86,15 +86,22 @@ def test_the_second_process_finds_what_only_this_one_has_on_its_path(run, tmp_pa
         "run.__defaults__ = (1,)",
         "sys.executable = ''",
         "sys.executable = '/nowhere/python'",
-        "sys.frozen = True",
         "side_process._PROGRAM = 'raise SystemExit(3)'",
         "side_process._PROGRAM = 'import os; os.abort()'",
         "side_process._PROGRAM = 'import time; time.sleep(60)'; side_process.MOST_SECONDS = 0.2",
     ],
-    ids=["one core", "no Python", "a Python that is gone", "a program of its own", "an end at once", "a crash", "a hang"],
+    ids=["one core", "no Python", "a Python that is gone", "an end at once", "a crash", "a hang"],
 )
 def test_without_a_second_process_everything_is_compiled_here(run, before):
     assert run(before) == ALONE
+
+
+@pytest.mark.parametrize("executable", [None, "/usr/bin/uwsgi", r"C:\\Program Files\\Blender\\blender.exe"])
+def test_a_program_that_has_python_in_it_does_not_start_itself(monkeypatch, executable):
+    monkeypatch.setattr(side_process, "usable_cores", lambda: 2)
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setattr(subprocess, "Popen", lambda *given, **options: pytest.fail("it was started"))
+    assert SideProcess()._process is None
 
 
 def test_a_process_that_may_have_no_children_compiles_with_a_second_one(run):

@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 from phist import StructuralClassifier, StructuralEmbedder
 from phist.errors import ConfigError, ModelFileError
 from phist.serving.app import make_app
+from phist.serving.service import Service
 
 TRIANGLE = {"n_nodes": 3, "edges": [[0, 1], [1, 2], [2, 0]]}
 
@@ -176,3 +177,12 @@ def test_requests_at_the_same_time_get_the_answers_they_get_alone(client, graphs
     alone = [ask(question) for question in asked]
     with ThreadPoolExecutor(len(asked)) as clients:
         assert list(clients.map(ask, asked)) == alone
+
+
+def test_the_first_request_of_every_kind_finds_a_server_that_has_answered_one(model, monkeypatch):
+    asked = []
+    for name in ("_embeddings", "_predictions", "_explanations"):
+        whole = getattr(Service, name)
+        monkeypatch.setattr(Service, name, lambda *given, name=name, whole=whole: asked.append(name) or whole(*given))
+    with TestClient(make_app(model)):
+        assert asked == ["_embeddings", "_predictions", "_explanations"]

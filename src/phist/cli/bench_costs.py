@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phist.cli.bench_records import Folders, Metric, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import RECORD_DEFAULTS, Folders, RecordOptions, read_study
 from phist.cli.options import Json
 from phist.cli.output import write_text
 from phist.cli.screen import WIDTH, console, print_json
@@ -20,9 +20,7 @@ Figure = Annotated[Path | None, typer.Option(metavar="PATH", help="Draw it too, 
 
 def costs(
     folders: Folders = None,
-    protocol: Protocol = None,
-    no_duplicates: NoDuplicates = None,
-    metric: Metric = None,
+    which: RecordOptions = RECORD_DEFAULTS,
     figure: Figure = None,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +34,7 @@ def costs(
     from phist.report.costs import compare_costs, costs_table
     from phist.report.render import to_text
 
-    study = read_study(folders, protocol, no_duplicates, metric)
+    study = read_study(folders, which)
     if as_json:
         print_json({"metric": study.metric, **asdict(compare_costs(study))})
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.bench_records import NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import NoDuplicates, Protocol, RecordOptions, read_study
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
 
@@ -30,7 +30,8 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
     """
     from phist.report.differences import ABOUT, compare_studies, describe_settings
 
-    first, second = (read_study([folder], protocol, no_duplicates, "accuracy") for folder in (a, b))
+    which = RecordOptions(protocol, no_duplicates, "accuracy")
+    first, second = (read_study([folder], which) for folder in (a, b))
     changes = compare_studies(first, second)
     warning = describe_settings(first, second)
     if as_json:

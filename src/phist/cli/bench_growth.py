@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.bench_records import Folders, Metric, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import RECORD_DEFAULTS, Folders, RecordOptions, read_study
 from phist.cli.options import Json
 from phist.cli.output import write_text
 from phist.cli.screen import WIDTH, console, print_json
@@ -22,9 +22,7 @@ Figure = Annotated[
 
 def growth(
     folders: Folders = None,
-    protocol: Protocol = None,
-    no_duplicates: NoDuplicates = None,
-    metric: Metric = None,
+    which: RecordOptions = RECORD_DEFAULTS,
     figure: Figure = None,
     as_json: Json = False,
 ) -> None:
@@ -39,7 +37,7 @@ def growth(
     from phist.report.growth import NO_NUMBERS, growth_of, growth_tables
     from phist.report.render import to_text
 
-    study = read_study(folders, protocol, no_duplicates, metric)
+    study = read_study(folders, which)
     found = growth_of(study)
     if not found:
         raise GraphInputError(f"{study.name} has nothing that grows: {NO_NUMBERS}")

@@ -1,11 +1,13 @@
 """What the verbs of phist bench share that read records."""
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phist.cli.option_groups import OptionGroup
 from phist.cli.screen import console
 from phist.errors import GraphInputError
 from phist.progress import waiting
@@ -25,7 +27,9 @@ Folders = Annotated[
 Against = Annotated[str, typer.Option(metavar="METHOD", help="The method whose differences to the others are shown.")]
 Protocol = Annotated[
     str | None,
-    typer.Option(metavar="paper|fair|repeated|official", help="Records of this protocol only; needed where a folder has several."),
+    typer.Option(
+        metavar="paper|fair|repeated|size|official", help="Records of this protocol only; needed where a folder has several."
+    ),
 ]
 NoDuplicates = Annotated[
     bool | None,
@@ -42,7 +46,19 @@ Metric = Annotated[
 ]
 
 
-def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: bool | None, metric: str | None = None) -> "Study":
+@dataclass(frozen=True)
+class RecordOptions(OptionGroup):
+    """Which records of some folders are shown, and what of them."""
+
+    protocol: Protocol = None
+    no_duplicates: NoDuplicates = None
+    metric: Metric = None
+
+
+RECORD_DEFAULTS = RecordOptions()
+
+
+def read_study(folders: list[Path] | None, which: RecordOptions) -> "Study":
     """The study in some folders; lines that cannot be read are named on standard error."""
     from phist.report.study import load_study
 
@@ -51,11 +67,11 @@ def read_study(folders: list[Path] | None, protocol: str | None, no_duplicates: 
         check_folder(folder)
     with waiting("reading records"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        study = load_study(*folders, protocol=protocol, no_duplicates=no_duplicates, metric=metric)
+        study = load_study(*folders, protocol=which.protocol, no_duplicates=which.no_duplicates, metric=which.metric)
     for warning in caught:
         console(to_program=True).print(str(warning.message))
     if not study.results:
-        raise GraphInputError(f"{_names(folders)} has no records{_asked(protocol, no_duplicates)}; 'phist bench run' makes them")
+        raise GraphInputError(f"{_names(folders)} has no records{_asked(which)}; 'phist bench run' makes them")
     return study
 
 
@@ -78,7 +94,7 @@ def _names(folders: list[Path]) -> str:
     return " + ".join(map(str, folders))
 
 
-def _asked(protocol: str | None, no_duplicates: bool | None) -> str:
+def _asked(which: RecordOptions) -> str:
     """What was asked for, in words."""
-    kind = {None: "", True: " with --no-duplicates", False: " with --duplicates"}[no_duplicates]
-    return ("" if protocol is None else f" of the protocol {protocol!r}") + kind
+    kind = {None: "", True: " with --no-duplicates", False: " with --duplicates"}[which.no_duplicates]
+    return ("" if which.protocol is None else f" of the protocol {which.protocol!r}") + kind

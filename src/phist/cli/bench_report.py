@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study, record_files
+from phist.cli.bench_records import RECORD_DEFAULTS, Against, Folders, RecordOptions, read_study, record_files
 from phist.cli.options import Json
 from phist.cli.output import is_standard_output, write_text
 from phist.cli.output_checks import check_file_place
@@ -19,9 +19,7 @@ def report(
     folders: Folders = None,
     out: Out = Path("report.html"),
     against: Against = "phist",
-    protocol: Protocol = None,
-    no_duplicates: NoDuplicates = None,
-    metric: Metric = None,
+    which: RecordOptions = RECORD_DEFAULTS,
     as_json: Json = False,
 ) -> None:
     """The study as one HTML file that needs no network: tables, figures, and behind every number its records.
@@ -43,7 +41,7 @@ def report(
         from phist.report.html import make_report
 
     check_file_place(out, *record_files(folders))
-    study = read_study(folders, protocol, no_duplicates, metric)
+    study = read_study(folders, which)
     with waiting("drawing"):
         page = make_report(study, against, diagram_html)
     write_text(out, page)

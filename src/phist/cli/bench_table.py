@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phist.cli.bench_records import Against, Folders, Metric, NoDuplicates, Protocol, read_study
+from phist.cli.bench_records import RECORD_DEFAULTS, Against, Folders, RecordOptions, read_study
 from phist.cli.options import Json
 from phist.cli.output import write_text
 from phist.cli.screen import WIDTH, console, print_json
@@ -38,9 +38,7 @@ def table(
     tables: Tables = None,
     form: Format = "text",
     against: Against = "phist",
-    protocol: Protocol = None,
-    no_duplicates: NoDuplicates = None,
-    metric: Metric = None,
+    which: RecordOptions = RECORD_DEFAULTS,
     measured: Measured = False,
     wide: Wide = False,
     update: Update = None,
@@ -69,7 +67,7 @@ def table(
         return
     if check:
         raise ConfigError("--check was given without --update; name the Markdown files to check with --update FILE")
-    study = read_study(folders, protocol, no_duplicates, metric)
+    study = read_study(folders, which)
     if "differences" in (tables or ()) and against not in study.labels:
         raise ConfigError(f"there are no records of --against {against!r}; choose one of {', '.join(study.labels) or 'none'}")
     written = {name: _written(name, study, form, against, measured, wide) for name in tables or _default(study)}

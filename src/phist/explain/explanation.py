@@ -204,5 +204,9 @@ class Explanation:
     def __str__(self) -> str:
         return export.to_text(self)
 
+    def __repr__(self) -> str:
+        said = f"{self.target!r} with probability {self.probabilities[self.target_number]:.3f}"
+        return f"Explanation({self.graph!r}, {said})"
+
     def _repr_html_(self) -> str:
         return export.to_html(self)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from phist.explain.explanation import Explanation
 
 NUMBERS = ("share", "vote", "effect", "logit_effect")
-SHOWN = 5  # nodes, edges and channels in a text
+SHOWN = 5  # nodes and edges in a text
+SHOWN_CHANNELS = 3  # with the names of their networks, as many as a line of 80 characters takes
 DRAWN = 200  # most nodes of a graph that a notebook draws by itself: more take long to place
 
 
@@ -123,12 +124,13 @@ def to_text(explanation: "Explanation") -> str:
         network = explanation.network
         lines.append(
             f"  logit {network.logits[target]:+.3f} = base {network.base[target]:+.3f}, size {network.size[target]:+.3f}, "
-            f"nodes {network.shares[:, target].sum():+.3f}; standard deviation over draws {network.draws[:, target].std():.3f}"
+            f"nodes {network.shares[:, target].sum():+.3f}"
         )
+        lines.append(f"  draws: standard deviation of the logit {network.draws[:, target].std():.3f}")
     lines.append(f"  nodes: {_strongest(explanation.node_values, [str(node) for node in range(graph.n_nodes)])}")
     lines.append(f"  edges: {_strongest(explanation.edge_values, [f'{one}-{other}' for one, other in graph.edges().tolist()])}")
     if explanation.network is not None:
-        channels = [f"{one.network} channel {one.channel} {one.effect:+.3f}" for one in explanation.network.channels[:SHOWN]]
+        channels = [f"{one.network}:{one.channel} {one.effect:+.3f}" for one in explanation.network.channels[:SHOWN_CHANNELS]]
         lines.append(f"  channels: {', '.join(channels)}")
     return "\n".join(lines)
 

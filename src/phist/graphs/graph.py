@@ -44,6 +44,13 @@ class Graph:
         arcs = np.stack([source, self.indices.astype(np.int64)], axis=1)
         return arcs if self.directed else arcs[arcs[:, 0] <= arcs[:, 1]]
 
+    def __repr__(self) -> str:
+        named = "".join(f", {name}={value!r}" for name, value in (("id", self.id), ("label", self.label)) if value is not None)
+        kinds = "".join(
+            f", {kind}" for kind, holds in (("directed", self.directed), ("weighted", self.weights is not None)) if holds
+        )
+        return f"Graph({self.n_nodes:,} nodes, {self.n_edges:,} edges{named}{kinds})"
+
     def adjacency(self) -> "scipy.sparse.csr_array":
         """The weighted adjacency matrix."""
         from scipy.sparse import csr_array

@@ -43,6 +43,8 @@ def inner(function: Function, **options: Any) -> Function:
 def unit(function: Function, **options: Any) -> Function:
     """Compile a function of a module that only compiled code calls, as machine code of its own."""
     result: Any = compiled(function, **_ONLY_INSIDE, **options)
+    if not hasattr(result, "add_overload"):  # NUMBA_DISABLE_JIT leaves functions as they are
+        return function
     add_overload = result.add_overload
 
     def add_unit(overload: Any) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from phist.cores import usable_cores
@@ -60,8 +61,8 @@ class SideProcess:
 
 
 def _start() -> "subprocess.Popen[bytes] | None":
-    """Nothing where it would only take this process's time, or where ``sys.executable`` is a program that phist is part of."""
-    if usable_cores() < 2 or not sys.executable or getattr(sys, "frozen", False):
+    """Nothing where it would only take this process's time, or where another program has Python in it: it would start itself."""
+    if usable_cores() < 2 or not Path(sys.executable or "").name.lower().startswith("python"):
         return None
     call, nowhere = [sys.executable, "-c", _PROGRAM.format(path=sys.path)], subprocess.DEVNULL
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of Windows

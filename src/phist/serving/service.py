@@ -108,12 +108,13 @@ class Service:
             self._explaining -= 1
 
     def warm_up(self) -> None:
-        """Load the compiled code, or make it, before the first request comes."""
+        """Load the compiled code, or make it, and all that answers need, before the first request comes."""
         graphs, _ = self.read([{"n_nodes": 3, "edges": [[0, 1], [1, 2]]}])
         if self.can_embed:
             self._embeddings(graphs)
         if self.can_classify:
             self._predictions(graphs)
+            self._explanations(graphs, None, 1)
 
     def close(self) -> None:
         """End the threads, each after what it is computing; a later request starts others."""
