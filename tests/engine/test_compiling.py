@@ -133,8 +133,8 @@ def test_a_second_process_compiles_where_it_can_leave_its_code(folder, monkeypat
     done = []
 
     @contextmanager
-    def beside(first, unit, types_of_unit):
-        done.append(unit)
+    def beside(first, units):
+        done.extend(units)
         yield
 
     monkeypatch.setattr(compiling, "code_folder", lambda: folder)

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from renumbering import renumbered
 
-from phist.graphs.canonical import in_canonical_order, reordered
+from phist.graphs.canonical import _argsort, in_canonical_order, reordered
 from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions, make_trees
 from phist.graphs.graphset import GraphSet
+from phist.jit import compiled
 
 SYMMETRIC = [
     nx.cycle_graph(6),
@@ -91,3 +92,14 @@ def test_a_graph_too_large_to_mark_all_of_its_nodes_keeps_its_edges():
 def test_no_graphs_are_no_work():
     none = make_trees(2, n_nodes=4, seed=0)[:0]
     assert len(in_canonical_order(none).graphs) == 0 and isinstance(in_canonical_order(none).graphs, GraphSet)
+
+
+@compiled
+def argsort(values):
+    return _argsort(values)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 64, 65, 1000])
+def test_sorting_is_stable(n):
+    values = np.random.default_rng(n).integers(0, max(1, n // 2), n).astype(np.uint64)
+    assert argsort(values).tolist() == np.argsort(values, kind="stable").tolist()

@@ -37,7 +37,7 @@ from phist.jit.side_process import compiling_beside
 def run(cores=2):
     side_process.usable_cores = lambda: cores
     values = np.zeros(2)
-    with compiling_beside(side_by_side.first, side_by_side.second, lambda types: types):
+    with compiling_beside(side_by_side.first, {{side_by_side.second: lambda types: types}}):
         side_by_side.both(values)
     hits = [sum(function.stats.cache_hits.values()) for function in (side_by_side.first, side_by_side.second)]
     return values.tolist() == [1, 2], *hits
@@ -125,7 +125,7 @@ def test_the_second_process_ends_where_the_work_goes_wrong(monkeypatch):
     ended = []
     monkeypatch.setattr(side_process, "_start", lambda: None)
     monkeypatch.setattr(SideProcess, "end", lambda self: ended.append(self))
-    with pytest.raises(KeyboardInterrupt), compiling_beside(fake(), fake(), lambda given: given):
+    with pytest.raises(KeyboardInterrupt), compiling_beside(fake(), {fake(): lambda given: given}):
         raise KeyboardInterrupt
     assert len(ended) == 1
 
@@ -137,12 +137,12 @@ def test_a_process_that_nobody_talks_to_any_more_ends(tmp_path):
 
 
 def test_what_was_not_asked_for_is_not_waited_for():
-    SideProcess().wait_for(fake())
+    SideProcess().wait_for(fake(), ())
 
 
 def test_caches_and_garbage_collection_are_as_before():
     first, second, before = fake(), fake(), gc.get_threshold()
-    with compiling_beside(first, second, lambda given: given):
+    with compiling_beside(first, {second: lambda given: given}):
         assert gc.get_threshold()[0] == side_process.GARBAGE
         assert first._cache.load_overload((types.int64,), None) is None
     assert "load_overload" not in vars(first._cache) | vars(second._cache)

@@ -22,7 +22,7 @@ from phist.graphs.packing import Reading
 from phist.scale.answers import Embeddings, Predictions, model_fingerprint
 from phist.scale.bulk import run_bulk
 from phist.scale.parts import SKIPPED, OutputFolder, Shard
-from phist.scale.reading import Limits
+from phist.scale.stretches import Limits
 
 GRAPHS = make_trees(100, n_nodes=8, seed=0)
 LIMITS = Limits(part_rows=16, batch_rows=7)

@@ -18,7 +18,7 @@ from phist.graphs.formats.graph_rows import write_graph_rows
 from phist.graphs.generate import make_trees
 from phist.scale.answers import Predictions
 from phist.scale.bulk import run_bulk
-from phist.scale.parts import METADATA, read_note
+from phist.scale.notes import METADATA, read_note
 from phist.scale.sources import find_sources, is_stream
 
 GRAPHS = make_trees(12, n_nodes=7, seed=0)

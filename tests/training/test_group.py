@@ -55,6 +55,44 @@ def test_a_sum_has_the_same_bits_in_every_process_time_after_time(tmp_path, size
     assert len({path.read_bytes() for path in found}) == 1
 
 
+RESTART = """
+import os, sys, time
+from pathlib import Path
+import numpy as np
+from phist.training.group import process_group
+
+again = os.environ["TORCHELASTIC_RESTART_COUNT"] == "1"
+if again and os.environ["RANK"] == "1":
+    time.sleep(3)  # meanwhile the first reads where its like was before
+with process_group() as group:
+    group.sum(np.ones(3))
+    if not again:
+        os._exit(group.rank)
+    Path(sys.argv[1], f"rank {group.rank}").touch()
+os._exit(0)
+"""
+
+
+@pytest.mark.clusters
+def test_processes_that_are_started_again_do_not_look_for_those_that_died(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(RESTART)
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        "2",
+        "--max-restarts",
+        "1",
+        str(script),
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("rank *"))) == 2
+
+
 PATIENCE = """
 import time
 from datetime import timedelta

@@ -42,7 +42,7 @@ BatchRows = Annotated[
 
 @dataclass(frozen=True)
 class StreamOptions(OptionGroup):
-    """How a stream is cut; the defaults are those of phist.scale.reading.Limits, which would bring NumPy with it."""
+    """How a stream is cut; the defaults are those of phist.scale.stretches.Limits, which would bring NumPy with it."""
 
     stream: Stream = False
     shard: Shard = None
@@ -83,7 +83,7 @@ def run_stream(
         from phist.scale.answers import Embeddings, Predictions
         from phist.scale.bulk import run_bulk
         from phist.scale.parts import Shard as ShardOf
-        from phist.scale.reading import Limits
+        from phist.scale.stretches import Limits
 
         use_threads(how.threads)
         answers: Answers = (Embeddings if verb == "embed" else Predictions)(model)

@@ -98,7 +98,7 @@ def _one_process() -> Iterator[None]:
 
 def _compile() -> None:
     """Here, and the backward pass in a second process meanwhile, where that can leave its code on disk."""
-    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, backward, _types_of_backward):
+    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, {backward: _types_of_backward}):
         _compute_something()
 
 

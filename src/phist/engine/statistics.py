@@ -130,7 +130,7 @@ def update_from_moments(sums: Any, columns: Any, size: int, step: float, mean: A
         _approach(mean, variance, at, mean[at] + batch_mean, batch_variance, step)
 
 
-@compiled
+@inner
 def _approach(mean: Any, variance: Any, at: int, new_mean: float, new_variance: float, step: float) -> None:
     away = new_mean - mean[at]
     variance[at] += step * (new_variance + (1 - step) * away * away - variance[at])

@@ -92,12 +92,12 @@ def _order_nodes(
         begin, end = node_ptr[graph], node_ptr[graph + 1]
         own = colours[begin:end]
         work = _WORK
-        ranks, n_colours, rounds = np.argsort(own, kind="mergesort"), 0, 0
+        ranks, n_colours, rounds = _argsort(own), 0, 0
         while n_colours < end - begin and (work > 0 or rounds < _LEAST_ROUNDS):
             _refine(begin, own, indptr, receivers, codes)
             work -= end - begin + indptr[end] - indptr[begin]
             rounds += 1
-            ranks = np.argsort(own, kind="mergesort")
+            ranks = _argsort(own)
             n_before, n_colours = n_colours, _count_colours(own, ranks)
             if n_colours == n_before:  # nothing more to find out: one node of several alike is marked
                 node = _first_alike(own, ranks)
@@ -105,6 +105,33 @@ def _order_nodes(
                 n_colours = 0
         for place in range(end - begin):  # a slice would bring its error messages along, half of the code
             order[begin + place] = ranks[place]
+
+
+@inner
+def _argsort(values: Hashes) -> NDArray[np.int64]:
+    """By merging ever longer runs, so that equals stay in order; Numba's own takes longer to compile than all else here."""
+    n = len(values)
+    ranks, merged = np.arange(n), np.empty(n, np.int64)
+    length = 1
+    while length < n:
+        for begin in range(0, n, 2 * length):
+            _merge(values, ranks, merged, begin, min(begin + length, n), min(begin + 2 * length, n))
+        ranks, merged = merged, ranks
+        length *= 2
+    return ranks
+
+
+@inner
+def _merge(values: Hashes, ranks: IntArray, merged: IntArray, begin: int, middle: int, end: int) -> None:
+    """Two sorted runs, of which the second begins at ``middle``, to one."""
+    left, right = begin, middle
+    for place in range(begin, end):
+        if left < middle and (right == end or values[ranks[left]] <= values[ranks[right]]):
+            merged[place] = ranks[left]
+            left += 1
+        else:
+            merged[place] = ranks[right]
+            right += 1
 
 
 @inner

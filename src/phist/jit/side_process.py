@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ class SideProcess:
 
     def __init__(self) -> None:
         self._process = _start()
-        self._asked: set[Any] = set()
+        self._asked: set[tuple[Any, Any]] = set()
 
     def ask(self, unit: Any, types: Any) -> None:
         """Have a function compiled for arguments of such types."""
@@ -39,12 +40,12 @@ class SideProcess:
         with suppress(OSError):  # it is gone
             pickle.dump((unit.__module__, unit.__qualname__, types), self._process.stdin)
             self._process.stdin.flush()
-            self._asked.add(unit)
+            self._asked.add((unit, types))
 
-    def wait_for(self, unit: Any) -> None:
-        """Until the code is on disk, if it was asked for; it may be missing all the same."""
+    def wait_for(self, unit: Any, types: Any) -> None:
+        """Until the code is on disk, if it was asked for such types; it may be missing all the same."""
         until = time.monotonic() + MOST_SECONDS
-        while unit in self._asked and self._runs() and time.monotonic() < until:
+        while (unit, types) in self._asked and self._runs() and time.monotonic() < until:
             if unit._cache.is_compiled(unit.targetctx.codegen()):
                 return
             time.sleep(LOOK_AFTER)
@@ -72,19 +73,24 @@ def _start() -> "subprocess.Popen[bytes] | None":
 
 
 @contextmanager
-def compiling_beside(first: Any, unit: Any, types_of_unit: Callable[[Any], Any]) -> Iterator[None]:
-    """A second process compiles ``unit`` from the moment on that this one looks for the code of ``first``.
+def compiling_beside(first: Any, units: dict[Any, Callable[[Any], Any]]) -> Iterator[None]:
+    """A second process compiles units, one after the other, from the moment on that this one looks for the code of ``first``.
 
     Args:
-        types_of_unit: those of its arguments, given those of ``first``.
+        units: with the types of their arguments, given those of ``first``.
     """
     process = SideProcess()
+
+    def ask(types: Any) -> None:
+        for unit, types_of_unit in units.items():
+            process.ask(unit, types_of_unit(types))
+
     try:
-        with (
-            _looking_up(first, lambda types: process.ask(unit, types_of_unit(types))),
-            _looking_up(unit, lambda types: process.wait_for(unit)),
-            rare_garbage_collection(),
-        ):
+        with ExitStack() as stack:
+            stack.enter_context(rare_garbage_collection())
+            stack.enter_context(_looking_up(first, ask))
+            for unit in units:
+                stack.enter_context(_looking_up(unit, partial(process.wait_for, unit)))
             yield
     finally:
         process.end()

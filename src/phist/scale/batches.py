@@ -14,9 +14,10 @@ from phist.extras import require
 from phist.graphs.formats.graph_rows import NEEDED
 from phist.graphs.packing import Reading
 from phist.scale.answers import Answers, Embeddings, Predictions, model_fingerprint
-from phist.scale.reading import Limits, cuts
+from phist.scale.reading import cuts
 from phist.scale.rows import Parsed, Rows, TableRows
 from phist.scale.salvage import OnError, salvage
+from phist.scale.stretches import Limits
 
 ARC_COLUMNS = ("sources", "targets", "weights")
 ERROR = "error"  # the column that says why a row has no answer
@@ -47,8 +48,8 @@ class BatchFunction:
         if isinstance(batch, pa.Table):
             return self._answer(batch)
         if isinstance(batch, Mapping):
-            table = pa.table({name: _as_arrow(name, values) for name, values in batch.items()})
-            return {name: _as_numpy(column) for name, column in zip(*_columns_of(self._answer(table)), strict=True)}
+            table = self._answer(pa.table({name: _as_arrow(name, values) for name, values in batch.items()}))
+            return {name: _as_numpy(table.column(name)) for name in table.column_names}
         return self._answer_frame(batch)
 
     def each(self, frames: Iterator[Any]) -> Iterator[Any]:
@@ -196,10 +197,6 @@ def _as_numpy(column: Any) -> Any:
     if pa.types.is_fixed_size_list(column.type) and not column.null_count:
         return column.combine_chunks().flatten().to_numpy().reshape(len(column), column.type.list_size)
     return column.to_numpy()
-
-
-def _columns_of(table: Any) -> tuple[list[str], list[Any]]:
-    return table.column_names, table.columns
 
 
 def _named(table: Any, row: int) -> str:

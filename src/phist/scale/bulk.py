@@ -14,12 +14,14 @@ from phist.files import resolve
 from phist.graphs.packing import DEFAULT_READING, Reading
 from phist.scale.answers import Answers
 from phist.scale.columns import Columns, common_columns
-from phist.scale.parts import Fault, Note, OutputFolder, PartWriter, Shard, writing_part
+from phist.scale.notes import Fault, Note
+from phist.scale.parts import OutputFolder, PartWriter, Shard, writing_part
 from phist.scale.progress import BulkProgress
-from phist.scale.reading import Damage, Limits, Piece, read_pieces
+from phist.scale.reading import Piece, read_pieces
 from phist.scale.rows import Parsed, Rows
 from phist.scale.salvage import OnError, salvage
 from phist.scale.sources import Source, find_sources
+from phist.scale.stretches import Damage, Limits
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from phist.graphs.packing import Reading
 from phist.graphs.storage import read_header, write_graphset
 from phist.scale.columns import Columns, common_columns
 from phist.scale.progress import BulkProgress
-from phist.scale.reading import Damage, Limits, Piece, read_pieces
+from phist.scale.reading import Piece, read_pieces
 from phist.scale.rows import Parsed, Rows
 from phist.scale.salvage import salvage
 from phist.scale.sources import Source, find_sources
+from phist.scale.stretches import Damage, Limits
 
 _LIMITS = Limits(part_rows=1 << 31)
 _KNOWN = {"data", "sources", "reading"}  # what a gathered set says of itself

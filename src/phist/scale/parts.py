@@ -5,73 +5,18 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from phist.checks import text_value, truth_value, whole_number
 from phist.errors import ConfigError, OutputError
 from phist.extras import require
 from phist.files import atomic_path, explaining, read_json_object, write_json
+from phist.scale.notes import METADATA, Fault, Note, Totals, read_note
 from phist.scale.sources import Source
 
 RUN, SKIPPED = "_run.json", "_skipped.jsonl"  # readers of sharded Parquet leave out what begins with _
 FORMAT = "phist-bulk-1"
-METADATA = b"phist"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A row that was set aside; ``row`` is that of the first of ``rows``, which is ``None`` for a whole file."""
-
-    file: str
-    row: int
-    reason: str
-    rows: int | None = 1
-
-
-@dataclass
-class Note:
-    """What a part says of itself in its metadata."""
-
-    source: str
-    stamp: list[int]
-    rows: int = 0
-    labelled: int = 0
-    right: int = 0
-    last: bool = False  # no part of this source comes after it
-    skipped: list[dict[str, Any]] = field(default_factory=list)
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Note":
-        """The inverse of `asdict`; anything else is a `ValueError` or a `TypeError`."""
-        note = cls(**values)
-        text_value("source", note.source)
-        truth_value("last", note.last)
-        for name in ("rows", "labelled", "right"):
-            whole_number(name, getattr(note, name), least=0)
-        if not isinstance(note.stamp, list) or not isinstance(note.skipped, list):
-            raise ConfigError("a part says in no proper way what it holds")
-        for fault in note.skipped:
-            Fault(**fault)
-        return note
-
-
-@dataclass
-class Totals:
-    """What all parts of a folder hold together."""
-
-    rows: int = 0
-    labelled: int = 0
-    right: int = 0
-    skipped: int = 0  # entries of the list
-
-    def add(self, note: Note) -> None:
-        """Count another part."""
-        self.rows += note.rows
-        self.labelled += note.labelled
-        self.right += note.right
-        self.skipped += len(note.skipped)
 
 
 @dataclass(frozen=True)
@@ -224,18 +169,6 @@ def writing_part(place: Path, note: Note, facts: dict[str, Any]) -> Iterator[Par
             writer.abandon()
             raise
         writer.finish()
-
-
-def read_note(place: Path) -> Note | None:
-    """What a part says of itself, or ``None`` where it is not one, or torn."""
-    parquet = require("pyarrow.parquet", "tables", "reading Parquet")
-    if not place.is_file():
-        return None
-    try:
-        metadata = parquet.read_metadata(place).metadata or {}
-        return Note.from_dict(json.loads(metadata[METADATA])["part"])
-    except Exception:  # a damaged file makes pyarrow raise what its authors did not foresee
-        return None
 
 
 def _digest(name: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import torch
@@ -87,7 +88,8 @@ def process_group() -> Iterator[Group]:
     from torch.distributed.distributed_c10d import _set_pg_timeout
 
     with _explained():
-        torch.distributed.init_process_group("gloo", timeout=JOINING)
+        store, rank = _fresh_store()
+        torch.distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=JOINING)
         _set_pg_timeout(WAITING)
     _current = Group(torch.distributed.get_rank(), torch.distributed.get_world_size())
     try:
@@ -96,6 +98,22 @@ def process_group() -> Iterator[Group]:
     finally:
         _current = Group()
         torch.distributed.destroy_process_group()
+
+
+def _fresh_store() -> tuple[Any, int]:
+    """Where processes find each other's addresses, and the rank of this one.
+
+    On one machine torchrun keeps the same store when it starts processes again: without a name of its own for each start, one may
+    read the address of a process that has died, and wait for it. On several machines torchrun makes a new store, while each of them
+    counts its starts for itself.
+    """
+    from torch.distributed.distributed_c10d import PrefixStore
+    from torch.distributed.rendezvous import rendezvous
+
+    store, rank, _ = next(rendezvous("env://", timeout=JOINING))
+    if os.environ.get("GROUP_WORLD_SIZE", "1") == "1":
+        store = PrefixStore(f"start {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    return store, int(rank)
 
 
 def _received(like: Tensor, rank: int) -> Tensor:

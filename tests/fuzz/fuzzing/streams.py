@@ -101,7 +101,7 @@ def _batch_function(on_error):
 
 def _run(lake, out, on_error, reading, limits):
     from phist.scale.bulk import run_bulk
-    from phist.scale.reading import Limits
+    from phist.scale.stretches import Limits
 
     summary = run_bulk(_predictions(), str(lake), out, reading=reading, on_error=on_error, limits=Limits(*limits), progress=False)
     _check_rows(out, summary.rows)
