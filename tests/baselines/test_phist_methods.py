@@ -9,6 +9,8 @@ from phist.baselines.phist_methods import (
     METHODS,
     OneNetwork,
     Phist,
+    PhistForest,
+    PhistKernel,
     PhistLinear,
     PhistNetwork,
     PhistPaper,
@@ -119,6 +121,19 @@ def test_networks_that_the_whole_estimator_trained_are_not_trained_again_alone(t
     after = quick(PhistNetwork).fit(cell)
     assert after.earlier_seconds > 0
     np.testing.assert_array_equal(after.predict(np.arange(40)), alone)
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_the_three_heads_of_one_network_have_it_trained_once(task, tmp_path, monkeypatch):
+    further = PhistForest, PhistKernel
+    alone = [quick(method).fit(task).predict(np.arange(40)) for method in further]
+    cell = replace(task, cache=tmp_path)
+    quick(PhistLinear).fit(cell)
+    monkeypatch.setattr(Trainer, "run_epoch", lambda trainer: pytest.fail("an epoch was trained again"))
+    for method, expected in zip(further, alone, strict=True):
+        after = quick(method).fit(cell)
+        assert after.earlier_seconds > 0
+        np.testing.assert_array_equal(after.predict(np.arange(40)), expected)
     assert not list((tmp_path / "unfinished").iterdir())
 
 
