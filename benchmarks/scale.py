@@ -21,7 +21,9 @@ import numpy as np
 from engine_memory import peak_memory
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
+PARTS = 20  # of the output of a stream, so that two shards have as much to do each
 PART = 100_000  # generated graphs in a file
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 ROOM = 4 << 30  # bytes that a fit may have, mapped files apart
 SMALL = {"channels": (4, 6), "bins": 4, "roots": 6}  # a network for figures of memory, which hardly depend on it
 
@@ -72,7 +74,7 @@ def at_once(model, lake):
     return timed(lambda: fitted.transform(graphs))
 
 
-def streamed(model, lake, out, shard="1/1"):
+def streamed(model, lake, part_rows, out, shard="1/1"):
     """Embed the same graphs from a stream into a folder."""
     from phist.scale.answers import Embeddings
     from phist.scale.bulk import run_bulk
@@ -81,14 +83,14 @@ def streamed(model, lake, out, shard="1/1"):
 
     answers = Embeddings(model)
     answers.no_columns()
-    limits = Limits(part_rows=2048)
+    limits = Limits(part_rows=int(part_rows))
     return timed(lambda: run_bulk(answers, str(lake), out, shard=Shard.parse(shard), limits=limits, progress=False))
 
 
-def streamed_again(model, lake, out, shard="1/1"):
+def streamed_again(model, lake, part_rows, out, shard="1/1"):
     """The same for the second time in a process: long streams are the subject, and a first pass loads and allocates."""
-    streamed(model, lake, f"{out}-first", shard)
-    return streamed(model, lake, out, shard)
+    streamed(model, lake, part_rows, f"{out}-first", shard)
+    return streamed(model, lake, part_rows, out, shard)
 
 
 def timed(call):
@@ -100,7 +102,7 @@ def timed(call):
 
 
 def rates(options):
-    """Graphs a second and core: in memory, as a stream, and as a stream by two processes at once."""
+    """Graphs a second and core: in memory, as a stream, and as a stream by two processes at once; each process has one thread."""
     from phist import load_dataset
     from phist.graphs.formats.graph_rows import write_graph_rows
 
@@ -114,11 +116,11 @@ def rates(options):
             (place / "lake").mkdir()
             write_graph_rows(place / "lake" / "graphs.parquet", chosen)
             fit_model(place / "model", graphs[some[:200]])
-            words = place / "model", place / "lake"
+            words = place / "model", place / "lake", len(chosen) // PARTS
             repeats = [
                 (
-                    child("at_once", *words),
-                    child("streamed_again", *words, place / f"out{number}"),
+                    child("at_once", *words[:2], env=ONE_THREAD),
+                    child("streamed_again", *words, place / f"out{number}", env=ONE_THREAD),
                     _two(*words, place / f"two{number}"),
                 )
                 for number in range(options.repeats)
@@ -130,10 +132,11 @@ def rates(options):
     return results
 
 
-def _two(model, lake, out):
+def _two(model, lake, part_rows, out):
     """Two processes, each with its shard, at the same time: seconds of the slower, and of both cores together."""
-    command = [sys.executable, __file__, "--call", "streamed_again", model, lake, out]
-    running = [subprocess.Popen([*map(str, command), f"{number}/2"], stdout=subprocess.PIPE, text=True) for number in (1, 2)]
+    command = [sys.executable, __file__, "--call", "streamed_again", model, lake, part_rows, out]
+    settings = {"stdout": subprocess.PIPE, "text": True, "env": {**os.environ, **ONE_THREAD}}
+    running = [subprocess.Popen([*map(str, command), f"{number}/2"], **settings) for number in (1, 2)]
     found = [json.loads(process.communicate()[0].splitlines()[-1]) for process in running]
     return {"core_seconds": sum(own["core_seconds"] for own in found), "seconds": max(own["seconds"] for own in found)}
 

@@ -15,8 +15,8 @@ PROCESSES = (8, 64, 512)
 BATCHES = (256, 4096, 32768)
 BANDWIDTH = 1.25e9  # bytes a second of a network: assumed, not measured
 CIRCUMSTANCES = (
-    "Measured on two cores that other programs used at the same time: core time is trustworthy to some tens of percent, "
-    "the clock hardly."
+    "Rates, reading and steps were measured on two idle cores, with one thread in each process; memory and the order of graphs on "
+    "cores that other programs used at the same time."
 )
 
 

@@ -61,6 +61,12 @@ def test_certainty_of_a_few_graphs_is_bounded():
     assert np.isfinite(log_loss_of(np.array([[1.0, 0.0]]), np.array([1])))
 
 
+@pytest.mark.parametrize(("n", "least", "most"), [(6, 0.8, 0.97), (6000, 0.99, 1.0)])
+def test_a_few_right_answers_make_less_certain_than_many(n, least, most):
+    tempered, _ = temper(np.tile([0.8, 0.2], (n, 1)), np.zeros(n, np.int64))
+    assert least < tempered[0, 0] < most
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 60))
 def test_weights_are_shares(seed, n_candidates, n):

@@ -114,7 +114,7 @@ def use_threads(count: int | None) -> None:
     """Set how many threads PyTorch and the engine take in this process at most; ``None`` leaves torch's own number, as in Python.
 
     That is one for each core, or ``OMP_NUM_THREADS``; the engine takes fewer where the steps are too short to share. On idle
-    cores two threads train 1.4 to 1.9 times as fast as one (benchmarks/results/engine.md). Where other programs want the cores,
+    cores two threads train 1.2 to 1.8 times as fast as one (benchmarks/results/engine.md). Where other programs want the cores,
     the threads of a step wait for the one that has none, and two take 1.3 to 1.7 times as long as one (benchmarks/threads.py).
     """
     if count is None:

@@ -128,7 +128,8 @@ class PartWriter:
     def write(self, table: Any) -> None:
         parquet = require("pyarrow.parquet", "tables", "writing Parquet")
         if self._writer is None:
-            self._writer = parquet.ParquetWriter(self._place, table.schema, compression="zstd")
+            plain = [column.name for column in table.schema if not column.type.num_fields]  # numbers of vectors hardly repeat
+            self._writer = parquet.ParquetWriter(self._place, table.schema, compression="zstd", use_dictionary=plain)
         self._writer.write_table(table.cast(self._writer.schema))
         self.note.rows += table.num_rows
 
