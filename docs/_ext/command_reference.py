@@ -12,7 +12,6 @@ from sphinx.util.docutils import SphinxDirective
 from phist.cli.app import app
 from phist.cli.help import panel_place, parameter_rows
 
-
 COMMON = {"help_option_names": ["-h", "--help"]}  # which commands have from `app` when they are run
 
 
