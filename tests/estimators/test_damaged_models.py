@@ -76,7 +76,7 @@ def test_unwritable_place_is_named(classifier, tmp_path):
 
 
 def test_missing_folder_is_named(tmp_path):
-    with pytest.raises(ModelFileError, match="there is no folder .*nowhere; give a model folder"):
+    with pytest.raises(ModelFileError, match=r"there is no folder .*nowhere; give a model folder"):
         StructuralClassifier.load(tmp_path / "nowhere")
 
 
