@@ -81,6 +81,8 @@ def _is_name(name: Any) -> bool:
 
 def _read_config(folder: Path) -> dict[str, Any]:
     finish_replacement(folder)
+    if not folder.exists():
+        raise ModelFileError(f"there is no folder {folder}; give a model folder, made by 'phist fit' or save()")
     if not (folder / CONFIG).is_file():
         raise ModelFileError(f"{folder} is not a model folder (no {CONFIG} in it); make one with 'phist fit' or save()")
     config = read_json_object(folder / CONFIG)
