@@ -99,8 +99,9 @@ function sayMap(shown) {
   const count = shown.filter(Boolean).length;
   const more = content.total > nGraphs() ? `; the map has ${nGraphs()} of ${content.total}` : "";
   const group = content.map.alike[state.graph];
+  const others = group ? Array.from(content.map.alike).filter((other) => other === group).length - 1 : 0;
   const alike = group ? ` Nobody can tell graph ${content.map.ids[state.graph]} by 1-WL from ${
-    Array.from(content.map.alike).filter((other) => other === group).length - 1} others, of several classes.` : "";
+    others === 1 ? "1 other, of another class" : `${others} others, together of several classes`}.` : "";
   byId("map-note").textContent = `${count} ${count === 1 ? "graph" : "graphs"}${more}.${alike}`;
 }
 

@@ -70,6 +70,8 @@ async function start() {
   listeners.push(refresh);
   selectGraph(content.details.graphs[0]);
   window.addEventListener("resize", drawAll);
+  const pictures = { "map-canvas": drawMap, "graph-canvas": drawGraph, "why-canvas": drawHistogram };
+  for (const [id, draw] of Object.entries(pictures)) new ResizeObserver(() => draw()).observe(byId(id)); // text around them moves them
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   document.documentElement.dataset.ready = "true";
 }
