@@ -72,7 +72,7 @@ function drawFront(context, graph, at, hops, radius) {
 }
 
 function drawNodes(context, graph, at, dim, radius) {
-  const values = nodeValues(state.colouring) || [];
+  const values = nodeValues(colouring()) || [];
   const largest = largestOf(values);
   const inside = radius >= 8;
   context.font = `${inside ? 10.5 : 11}px sans-serif`;
@@ -95,11 +95,11 @@ function drawNodes(context, graph, at, dim, radius) {
 const nodeName = (graph, node) => String(graph.numbers ? graph.numbers[node] : node);
 
 function drawGraphKey() {
-  const values = nodeValues(state.colouring);
+  const values = nodeValues(colouring());
   const largest = values ? largestOf(values) : 0;
   const shade = `linear-gradient(90deg, ${theme.warm}, ${theme.card}, ${theme.accent})`;
   const scale = [make("span", { class: "ends" }, signed(-largest)), make("i", { class: "scale", style: { background: shade } }), make("span", { class: "ends" }, signed(largest))];
-  const meaning = state.colouring === "response" ? "response in the channel" : `against and for ${content.classes[state.target]}`;
+  const meaning = colouring() === "response" ? "response in the channel" : `against and for ${content.classes[state.target]}`;
   byId("graph-key").replaceChildren(
     largest ? make("span", {}, ...scale, ` ${meaning}`) : make("span", {}, "Nodes: nothing to show"),
     make("span", {}, make("i", { class: "stroke" }), `wide edge: large change of the ${content.details.byShares ? "logit" : "probability"} without it`),

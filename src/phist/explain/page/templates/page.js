@@ -45,7 +45,7 @@ function refresh(patch) {
   if (touches(patch, "filter")) drawFilters();
   if (touches(patch, "graph", "filter", "search", "lasso")) drawMap();
   if (touches(patch, "graph")) drawNearest();
-  if (touches(patch, "colouring")) byId("colouring").value = state.colouring;
+  if (touches(patch, "graph", "colouring", "edits")) byId("colouring").value = colouring();
   if (touches(patch, "graph", "target", "root", "network", "channel", "edits")) drawWhy();
   else if (touches(patch, "hops")) drawHistogram();
   drawGraph();
