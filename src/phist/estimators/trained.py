@@ -63,7 +63,7 @@ class TrainedNetwork:
         """
         head = self.network.head
         weight, bias = (values.detach().cpu().double().numpy() for values in (head.weight, head.bias))
-        scores = np.stack([(embeddings.astype(np.float64) * row).sum(1) for row in weight], axis=1) + bias
+        scores: NDArray[np.float64] = np.stack([(embeddings.astype(np.float64) * row).sum(1) for row in weight], axis=1) + bias
         return scores.astype(np.float32)
 
     def _computation(self, graphs: GraphSet) -> Computation:
