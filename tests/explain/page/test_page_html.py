@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 
+import networkx as nx
 import numpy as np
 import pytest
 from browser import Browser, find_browser
@@ -109,6 +110,12 @@ def test_a_graph_that_is_not_explained_in_full_shows_what_the_page_computes(laun
     assert "not explained in full" in browser.run("document.getElementById('similar').textContent")
     choose(browser, 3)
     assert browser.run(chosen) == "effect"
+
+
+def test_one_graph_and_one_edge_are_not_called_many(launch, model):
+    browser = launch(make_page(model, [nx.path_graph(2)]))
+    assert browser.run("document.getElementById('lead').textContent").startswith("1 graph, 2 classes, 1 explained in full.")
+    assert browser.run("document.getElementById('graph-said').textContent").split(" · ")[-1] == "2 nodes, 1 edge"
 
 
 def test_a_map_of_many_graphs_is_not_covered_by_their_dots(launch, model):

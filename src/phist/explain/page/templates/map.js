@@ -103,7 +103,7 @@ function sayMap(shown) {
   const others = group ? Array.from(content.map.alike).filter((other) => other === group).length - 1 : 0;
   const alike = group ? ` Nobody can tell graph ${content.map.ids[state.graph]} by 1-WL from ${
     others === 1 ? "1 other, of another class" : `${others} others, together of several classes`}.` : "";
-  byId("map-note").textContent = `${count} ${count === 1 ? "graph" : "graphs"}${more}.${alike}`;
+  byId("map-note").textContent = `${counted(count, "graph")}${more}.${alike}`;
 }
 
 // The nearest graphs as buttons.

@@ -28,7 +28,7 @@ function sayCheck() {
 
 function sayLead() {
   const count = content.details.graphs.length;
-  byId("lead").textContent = `${content.total} graphs, ${nClasses()} classes, ${count} explained in full. ${
+  byId("lead").textContent = `${counted(content.total, "graph")}, ${nClasses()} classes, ${count} explained in full. ${
     content.model.coverage[0].toUpperCase()}${content.model.coverage.slice(1)}.`;
 }
 
