@@ -102,6 +102,12 @@ def test_shared_bins_reach_to_the_largest_training_value_and_hold_what_lies_beyo
     assert shared.tolist() == [[1, 1, 0, 1], [0, 0, 0, 1]]
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_what_no_training_graph_has_is_in_the_last_shared_bin():
+    profile = Profile(np.array([0, 1, 4]), np.array([[0], [0], [1], [1e6]], np.float32))
+    assert histograms(profile, 4, "shared", np.array([0])).tolist() == [[1, 0, 0, 0], [1, 0, 0, 2]]
+
+
 @every_descriptor
 def test_descriptors_tell_kinds_of_trees_apart(descriptor, make_fold):
     task = make_fold(make_trees(100, n_nodes=60, seed=0))

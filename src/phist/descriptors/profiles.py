@@ -89,8 +89,9 @@ def own_histograms(profile: Profile, bins: int) -> NDArray[np.float32]:
 
 def shared_histograms(profile: Profile, bins: int, limits: NDArray[np.float64]) -> NDArray[np.float32]:
     """Histograms of log(1 + value) between zero and ``limits``; what is larger is in the last bin."""
-    places = np.log1p(profile.values.astype(np.float64)) / np.maximum(limits, np.finfo(np.float64).tiny)
-    return _histograms(profile, bins, list(places.T))
+    values = np.log1p(profile.values.astype(np.float64))
+    at_end = (values > 0).astype(np.float64)  # a quotient would overflow where no training graph has anything but zeros
+    return _histograms(profile, bins, list(np.divide(values, limits, out=at_end, where=values < limits).T))
 
 
 def largest(profile: Profile, graphs: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float64]:

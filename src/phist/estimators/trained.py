@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from phist.engine.computation import Computation
@@ -57,12 +56,15 @@ class TrainedNetwork:
             self._computation(graphs), realizations=DRAWS, seed=self.seed, inference=self.inference, progress=self.progress
         )
 
-    @torch.no_grad()
     def logits(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The network's own scores; of a mean of embeddings they are the mean of scores."""
-        device = next(self.network.parameters()).device
-        scores: NDArray[np.float32] = self.network.head(torch.from_numpy(embeddings).to(device)).cpu().numpy()
-        return scores
+        """The network's own scores; of a mean of embeddings they are the mean of scores.
+
+        A product of matrices would round a graph's scores by how many graphs there are.
+        """
+        head = self.network.head
+        weight, bias = (values.detach().cpu().double().numpy() for values in (head.weight, head.bias))
+        scores: NDArray[np.float64] = np.stack([(embeddings.astype(np.float64) * row).sum(1) for row in weight], axis=1) + bias
+        return scores.astype(np.float32)
 
     def _computation(self, graphs: GraphSet) -> Computation:
         return compute_windowed(self.network, graphs.with_labels(None), self.engine)

@@ -49,7 +49,7 @@ def test_filters_show_mistakes_uncertain_graphs_and_look_alikes(browsed, known):
 
 def test_a_look_alike_says_that_nobody_can_tell(browsed):
     choose(browsed, 0)
-    assert "Nobody can tell graph 0 by 1-WL from 1 other" in browsed.run(MAP_NOTE)
+    assert "Nobody can tell graph 0 by 1-WL from 1 other, of another class." in browsed.run(MAP_NOTE)
 
 
 def test_search_finds_a_graph_and_enter_opens_it(browsed):
@@ -98,6 +98,17 @@ def test_the_graph_under_the_pointer_is_named_on_the_map(browsed):
     before = picture(browsed, "map-canvas")
     places = [(left + x * width, top + y * height) for y in np.linspace(0.05, 0.95, 12) for x in np.linspace(0.05, 0.95, 12)]
     assert any(_moved(browsed, place, before) for place in places)
+
+
+def test_a_drawn_graph_is_named_wherever_it_is_pointed_at(browsed):
+    choose(browsed, 0)
+    for _ in range(6):
+        click(browsed, "#zoom-in")  # the chosen graph comes to the middle
+    left, top, width, height = box_of(browsed, "map-canvas")
+    browsed.point(left + width / 2, top - 5)
+    before = picture(browsed, "map-canvas")
+    assert _moved(browsed, (left + width / 2 + 20, top + height / 2 + 12), before)
+    click(browsed, "#zoom-all")
 
 
 def _moved(browser, place, before):

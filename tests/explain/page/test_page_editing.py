@@ -65,6 +65,25 @@ def nodes_under_pointer(browser, left, top, width, height):
     raise AssertionError("two nodes were not found")
 
 
+def test_the_picture_keeps_its_shape_where_controls_come_and_go(editing):
+    drawn, seen = (f"document.getElementById('graph-canvas').{height}" for height in ("height", "clientHeight"))
+    editing.wait_for(f"{drawn} === {seen}")
+    beside_controls = editing.run(seen)
+    click(editing, "#edit")
+    assert editing.run(seen) != beside_controls
+    editing.wait_for(f"{drawn} === {seen}")
+    click(editing, "#edit")
+
+
+@pytest.mark.parametrize("width", [1440, 820, 390])
+def test_both_probabilities_of_an_edit_stand_on_one_line(editing, browsed_graphs, width):
+    editing.resize(width)
+    submit(editing, *browsed_graphs[16].edges()[0].tolist())
+    numbers = "[...document.querySelectorAll('#bars .number')]"
+    editing.run(f"{numbers}.forEach((cell) => {{ cell.textContent = '100.0 % (was 100.0 %)'; }})")
+    assert editing.run(f"{numbers}.every((cell) => cell.clientHeight < 30 && cell.scrollWidth <= cell.clientWidth)")
+
+
 @pytest.mark.parametrize(("source", "target", "says"), [(3, 3, "joins two nodes"), (0, 99, "no node 99; nodes are 0 to 24")])
 def test_an_impossible_edge_is_refused_in_words(editing, source, target, says):
     submit(editing, source, target)

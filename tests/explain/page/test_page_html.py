@@ -5,9 +5,11 @@ import gzip
 import json
 import re
 
+import networkx as nx
 import numpy as np
 import pytest
 from browser import Browser, find_browser
+from explained_page import choose
 
 from phist import StructuralClassifier, what_if
 from phist.errors import ConfigError, GraphInputError
@@ -93,6 +95,35 @@ def test_a_graph_that_would_take_long_is_shown_with_what_was_stored(model, launc
     browser = launch(make_page(model, make_trees(1, n_nodes=290, seed=0), max_deletions=2))
     assert "too large to be computed in a page" in browser.run("document.getElementById('why-note').textContent")
     assert browser.run("document.getElementById('check').textContent") == "shows stored numbers only"
+
+
+def test_a_graph_that_is_not_explained_in_full_shows_what_the_page_computes(launch, model, graphs):
+    browser = launch(make_page(model, graphs, wanted=[3]))
+    browser.run(
+        "((box) => { box.value = 'effect'; box.dispatchEvent(new Event('change')); })(document.getElementById('colouring'))"
+    )
+    chosen = "document.getElementById('colouring').value"
+    assert browser.run(chosen) == "effect"
+    choose(browser, 5)
+    assert browser.run(chosen) == "share"
+    assert "against and for" in browser.run("document.getElementById('graph-key').textContent")
+    assert "not explained in full" in browser.run("document.getElementById('similar').textContent")
+    choose(browser, 3)
+    assert browser.run(chosen) == "effect"
+
+
+def test_one_graph_and_one_edge_are_not_called_many(launch, model):
+    browser = launch(make_page(model, [nx.path_graph(2)]))
+    assert browser.run("document.getElementById('lead').textContent").startswith("1 graph, 2 classes, 1 explained in full.")
+    assert browser.run("document.getElementById('graph-said').textContent").split(" · ")[-1] == "2 nodes, 1 edge"
+
+
+def test_a_map_of_many_graphs_is_not_covered_by_their_dots(launch, model):
+    browser = launch(make_page(model, make_ba_2motifs(400, seed=1)[0], wanted=[0], max_deletions=0))
+    canvas = "document.getElementById('map-canvas')"
+    pixels = f"{canvas}.getContext('2d').getImageData(0, 0, {canvas}.width, {canvas}.height).data"
+    covered = browser.run(f"{pixels}.filter((value, place) => place % 4 === 3 && value > 0).length")
+    assert covered < 400 * 70  # pixels, their soft edges included
 
 
 def test_quantised_numbers_come_back_with_what_was_not_computed():

@@ -14,7 +14,7 @@ from phist.nn.network import StructuralNetwork
 RIDGES: tuple[float, ...] = tuple(np.geomspace(0.01, 100, 9).tolist())
 MOST_GRAPHS = 4000  # to compare with: their similarities take 128 MB, a few times that in fitting; time grows with the cube
 ENOUGH_FOR_RIDGE = 1500  # graphs to choose it by: a second or two
-_AT_ONCE = 1024  # rows whose similarities are in memory together
+_AT_ONCE = 64  # rows that are compared together, zeros for want of others: how sums are rounded depends on their number
 _LEAST = 1e-3  # probability: a regression may go below zero, and is never that certain
 _KINDS = {"centre": np.float32, "scale": np.float32, "rows": np.float32, "coefficients": np.float64, "prior": np.float64}
 
@@ -68,17 +68,20 @@ class KernelHead(Head):
         rows = (features[kept] - centre) / scale
         indicators = np.eye(n_classes)[targets[kept]]
         prior = np.average(indicators, axis=0, weights=counts)
-        coefficients = _ridge_regression(_similarities(rows, rows), indicators - prior, counts, seed)
+        double = rows.astype(np.float64)
+        coefficients = _ridge_regression(_similarities(double, double), indicators - prior, counts, seed)
         return cls(centre, scale, rows, coefficients, prior)
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:
         """What the regression says of each class, as probabilities: (graphs, classes)."""
-        rows = (features.node_level - self.centre) / self.scale
+        n_rows, others = len(features.node_level), self.rows.astype(np.float64)
+        rows = np.zeros((-(-n_rows // _AT_ONCE) * _AT_ONCE, others.shape[1]))
+        rows[:n_rows] = (features.node_level - self.centre) / self.scale
         values = np.empty((len(rows), len(self.prior)))
         for begin in range(0, len(rows), _AT_ONCE):
             part = slice(begin, begin + _AT_ONCE)
-            values[part] = self.prior + _similarities(rows[part], self.rows) @ self.coefficients
-        positive = np.maximum(values, _LEAST)
+            values[part] = self.prior + _similarities(rows[part], others) @ self.coefficients
+        positive = np.maximum(values[:n_rows], _LEAST)
         probabilities: NDArray[np.float64] = positive / positive.sum(1, keepdims=True)
         return probabilities
 
@@ -112,10 +115,9 @@ class KernelHead(Head):
         return "kernel ridge regression on embeddings of nodes"
 
 
-def _similarities(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
+def _similarities(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """Gaussian, one for equal rows: (rows, others)."""
-    one, other = rows.astype(np.float64), others.astype(np.float64)
-    squares = (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T  # of distances, but for rounding
+    squares = (rows**2).sum(1)[:, None] + (others**2).sum(1) - 2 * rows @ others.T  # of distances, but for rounding
     similar: NDArray[np.float64] = np.exp(-np.maximum(squares, 0) / rows.shape[1])
     return similar
 

@@ -63,6 +63,7 @@ function readableOn(colour) {
 }
 
 const largestOf = (values) => values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
 const signed = (value) => (Number.isFinite(value) ? `${value > 0 ? "+" : ""}${value.toPrecision(3)}` : "not computed");
 const placeOf = (event, canvas) => {

@@ -19,7 +19,7 @@ function drawGraph() {
   const hops = hopsFrom(operatorOf(graph, "laplacian", 1), state.root);
   const dim = (node) => (hops[node] <= state.hops ? 1 : 0.22);
   const radius = Math.max(3.5, Math.min(12, width / Math.sqrt(graph.n) / 9));
-  drawEdges(context, graph, at, dim);
+  drawEdges(context, graph, at, dim, radius);
   drawFront(context, graph, at, hops, radius);
   drawNodes(context, graph, at, dim, radius);
   if (drag) {
@@ -33,7 +33,7 @@ function drawGraph() {
   }
 }
 
-function drawEdges(context, graph, at, dim) {
+function drawEdges(context, graph, at, dim, radius) {
   const values = edgeValues() || [];
   const largest = largestOf(values);
   for (let edge = 0; edge < graph.sources.length; edge++) {
@@ -46,21 +46,25 @@ function drawEdges(context, graph, at, dim) {
     context.strokeStyle = origin < 0 ? theme.bad : mix(theme.soft, value >= 0 ? theme.accent : theme.warm, Math.min(1, 2 * share));
     context.beginPath();
     if (source === target) context.arc(at(source)[0], at(source)[1] - 11, 9, 0, 2 * Math.PI);
+    else if (graph.directed) drawArrow(context, at(source), at(target), radius);
     else { context.moveTo(...at(source)); context.lineTo(...at(target)); }
     context.stroke();
-    if (graph.directed && source !== target) arrowHead(context, at(source), at(target));
   }
   context.globalAlpha = 1;
 }
 
-function arrowHead(context, [x0, y0], [x1, y1]) {
-  const angle = Math.atan2(y1 - y0, x1 - x0);
-  const tip = [x1 - 11 * Math.cos(angle), y1 - 11 * Math.sin(angle)];
+// A line that ends in a head, which is wider than the line and touches the node.
+function drawArrow(context, [x0, y0], [x1, y1], radius) {
+  const [angle, length] = [Math.atan2(y1 - y0, x1 - x0), 7 + 1.6 * context.lineWidth];
+  const back = (way) => [x1 - way * Math.cos(angle), y1 - way * Math.sin(angle)];
+  const [tip, base] = [back(radius), back(radius + length)];
   context.fillStyle = context.strokeStyle;
-  context.beginPath();
   context.moveTo(...tip);
-  for (const side of [-0.4, 0.4]) context.lineTo(tip[0] - 9 * Math.cos(angle + side), tip[1] - 9 * Math.sin(angle + side));
+  for (const side of [-1, 1]) context.lineTo(base[0] - side * 0.5 * length * Math.sin(angle), base[1] + side * 0.5 * length * Math.cos(angle));
   context.fill();
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(...base);
 }
 
 // The nodes that the impulse has just reached, while it spreads.
@@ -72,7 +76,7 @@ function drawFront(context, graph, at, hops, radius) {
 }
 
 function drawNodes(context, graph, at, dim, radius) {
-  const values = nodeValues(state.colouring) || [];
+  const values = nodeValues(colouring()) || [];
   const largest = largestOf(values);
   const inside = radius >= 8;
   context.font = `${inside ? 10.5 : 11}px sans-serif`;
@@ -83,7 +87,9 @@ function drawNodes(context, graph, at, dim, radius) {
     disc(context, x, y, radius, theme.paper);
     disc(context, x, y, radius, fill, theme.ink, 1.1);
     if (graph.n <= NAMED) {
-      context.fillStyle = inside ? readableOn(fill) : theme.soft;
+      const faded = dim(node) < 1;
+      if (faded) context.globalAlpha = 1; // a number is read before the impulse comes, too
+      context.fillStyle = inside && !faded ? readableOn(fill) : theme.soft;
       context.fillText(nodeName(graph, node), ...(inside ? [x, y + 3.8] : [x + radius + 1, y - radius]));
     }
   }
@@ -95,11 +101,11 @@ function drawNodes(context, graph, at, dim, radius) {
 const nodeName = (graph, node) => String(graph.numbers ? graph.numbers[node] : node);
 
 function drawGraphKey() {
-  const values = nodeValues(state.colouring);
+  const values = nodeValues(colouring());
   const largest = values ? largestOf(values) : 0;
   const shade = `linear-gradient(90deg, ${theme.warm}, ${theme.card}, ${theme.accent})`;
   const scale = [make("span", { class: "ends" }, signed(-largest)), make("i", { class: "scale", style: { background: shade } }), make("span", { class: "ends" }, signed(largest))];
-  const meaning = state.colouring === "response" ? "response in the channel" : `against and for ${content.classes[state.target]}`;
+  const meaning = colouring() === "response" ? "response in the channel" : `against and for ${content.classes[state.target]}`;
   byId("graph-key").replaceChildren(
     largest ? make("span", {}, ...scale, ` ${meaning}`) : make("span", {}, "Nodes: nothing to show"),
     make("span", {}, make("i", { class: "stroke" }), `wide edge: large change of the ${content.details.byShares ? "logit" : "probability"} without it`),

@@ -27,13 +27,14 @@ function drawMap() {
     return x > -30 && y > -30 && x < width + 30 && y < height + 30;
   });
   const small = inView.length <= THUMBNAILS && view.zoom > 1.5;
+  const radius = Math.max(1.8, Math.min(4.2, 0.135 * Math.sqrt((width * height * view.zoom ** 2) / shown.length))); // apart, if they can
   context.globalAlpha = 0.15;
-  shown.forEach((matches, graph) => { if (!matches) drawDot(context, graph, ...at(graph)); });
+  shown.forEach((matches, graph) => { if (!matches) drawDot(context, graph, ...at(graph), radius); });
   context.globalAlpha = 1;
   drawNeighbours(context, at);
-  for (const graph of inView) {
+  for (const graph of [...inView.filter((one) => !isWrong(one)), ...inView.filter(isWrong)]) { // no dot hides a ring
     if (small && isDrawn(graph)) drawThumbnail(context, graph, ...at(graph));
-    else drawDot(context, graph, ...at(graph));
+    else drawDot(context, graph, ...at(graph), radius);
   }
   disc(context, ...at(state.graph), small ? 36 : 12, null, theme.accent, 3);
   byId("map-canvas").dataset.thumbnails = small ? inView.filter(isDrawn).length : 0;
@@ -60,10 +61,10 @@ function drawName(context, graph, x, y, width) {
   context.fillText(text, left + 7, top + 16);
 }
 
-function drawDot(context, graph, x, y) {
+function drawDot(context, graph, x, y, radius) {
   const colour = colourOf(graph);
-  disc(context, x, y, 4.2, content.map.training[graph] ? theme.paper : colour, colour, 1.8);
-  if (isWrong(graph)) disc(context, x, y, 7.5, null, theme.ink, 1.6);
+  disc(context, x, y, radius, content.map.training[graph] ? theme.paper : colour, colour, 0.43 * radius);
+  if (isWrong(graph)) disc(context, x, y, radius + 3.3, null, theme.ink, 1.6);
 }
 
 function drawThumbnail(context, graph, x, y) {
@@ -99,9 +100,10 @@ function sayMap(shown) {
   const count = shown.filter(Boolean).length;
   const more = content.total > nGraphs() ? `; the map has ${nGraphs()} of ${content.total}` : "";
   const group = content.map.alike[state.graph];
+  const others = group ? Array.from(content.map.alike).filter((other) => other === group).length - 1 : 0;
   const alike = group ? ` Nobody can tell graph ${content.map.ids[state.graph]} by 1-WL from ${
-    Array.from(content.map.alike).filter((other) => other === group).length - 1} others, of several classes.` : "";
-  byId("map-note").textContent = `${count} ${count === 1 ? "graph" : "graphs"}${more}.${alike}`;
+    others === 1 ? "1 other, of another class" : `${others} others, together of several classes`}.` : "";
+  byId("map-note").textContent = `${counted(count, "graph")}${more}.${alike}`;
 }
 
 // The nearest graphs as buttons.

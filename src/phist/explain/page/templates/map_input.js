@@ -63,7 +63,7 @@ function listenToMap() {
   });
   canvas.addEventListener("pointermove", (event) => {
     const place = placeOf(event, canvas);
-    if (!from) { hover(nearestGraph(place, 14)); return; }
+    if (!from) { hover(nearestGraph(place, Number(canvas.dataset.thumbnails) ? 30 : 14)); return; }
     moved = moved || Math.hypot(place[0] - from[0], place[1] - from[1]) > 4;
     if (loop) loop.push(place);
     else if (moved && view.zoom > 1) {

@@ -28,7 +28,7 @@ function sayCheck() {
 
 function sayLead() {
   const count = content.details.graphs.length;
-  byId("lead").textContent = `${content.total} graphs, ${nClasses()} classes, ${count} explained in full. ${
+  byId("lead").textContent = `${counted(content.total, "graph")}, ${nClasses()} classes, ${count} explained in full. ${
     content.model.coverage[0].toUpperCase()}${content.model.coverage.slice(1)}.`;
 }
 
@@ -45,7 +45,7 @@ function refresh(patch) {
   if (touches(patch, "filter")) drawFilters();
   if (touches(patch, "graph", "filter", "search", "lasso")) drawMap();
   if (touches(patch, "graph")) drawNearest();
-  if (touches(patch, "colouring")) byId("colouring").value = state.colouring;
+  if (touches(patch, "graph", "colouring", "edits")) byId("colouring").value = colouring();
   if (touches(patch, "graph", "target", "root", "network", "channel", "edits")) drawWhy();
   else if (touches(patch, "hops")) drawHistogram();
   drawGraph();
@@ -70,6 +70,8 @@ async function start() {
   listeners.push(refresh);
   selectGraph(content.details.graphs[0]);
   window.addEventListener("resize", drawAll);
+  const pictures = { "map-canvas": drawMap, "graph-canvas": drawGraph, "why-canvas": drawHistogram };
+  for (const [id, draw] of Object.entries(pictures)) new ResizeObserver(() => draw()).observe(byId(id)); // text around them moves them
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   document.documentElement.dataset.ready = "true";
 }

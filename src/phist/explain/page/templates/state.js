@@ -111,6 +111,9 @@ function nodeValues(name) {
   return explained({ share: "shares", vote: "votes", effect: "nodeEffects" }[name], "detailNodes");
 }
 
+// What nodes are coloured by: as was chosen, or by shares where that is not known of this graph.
+const colouring = () => (nodeValues(state.colouring) || !nodeValues("share") ? state.colouring : "share");
+
 function responseValues(found) {
   const network = content.model.networks[state.network];
   const { elements } = rootView(network, found.networks[state.network], state.root);
@@ -141,7 +144,7 @@ function selectGraph(graph, root = -1) {
   const place = content.details.graphs.indexOf(graph);
   const target = place < 0 ? predictedOf(graph) : content.details.targets[place];
   change({ graph, target, edits: [], root: 0 });
-  const values = isDrawn(graph) ? nodeValues(state.colouring) || [] : [];
+  const values = isDrawn(graph) ? nodeValues(colouring()) || [] : [];
   const strongest = values.reduce((best, value, node) => (Math.abs(value) > Math.abs(values[best]) ? node : best), 0);
   const most = hopLimit();
   change({ root: root >= 0 ? root : strongest, hops: most });

@@ -27,7 +27,8 @@ function nodeRows() {
     make("button", { type: "button", onclick: () => change({ root: node }) }, nodeName(graph, node)),
     ...columns.map((values) => (values ? signed(values[node]) : "not computed")),
   ]);
-  return byStrength(rows, nodeValues(state.colouring) || []);
+  const [shares, , effects] = columns;
+  return byStrength(rows, (content.details.byShares ? shares : effects) || shares || []);
 }
 
 function edgeRows() {

@@ -26,7 +26,7 @@ function sayGraph() {
   const trained = content.map.training[state.graph] ? " · trained on" : "";
   byId("graph-title").textContent = `Graph ${content.map.ids[state.graph]}`;
   byId("graph-said").replaceChildren("predicted ", dot(predicted), content.classes[predicted], ...truth, ...mistake,
-    ` · ${content.map.nodes[state.graph]} nodes, ${content.map.edges[state.graph]} edges${trained}`);
+    ` · ${counted(content.map.nodes[state.graph], "node")}, ${counted(content.map.edges[state.graph], "edge")}${trained}`);
   byId("graph-note").textContent = notesOf(graph).join(" ");
 }
 
@@ -36,7 +36,7 @@ function notesOf(graph) {
   if (!graph.n) notes.push("This graph is too large for the page and is not drawn.");
   if (graph.numbers) notes.push(`Shown are the ${graph.n} nodes around the strongest one of ${content.map.nodes[state.graph]}.`);
   if (!content.details.graphs.includes(state.graph)) notes.push("Not explained in full: name it with --graph to have the effects of its nodes and edges.");
-  if (state.edits.length) notes.push(`${state.edits.length} ${state.edits.length === 1 ? "edge" : "edges"} edited. ${recomputed()}`);
+  if (state.edits.length) notes.push(`${counted(state.edits.length, "edge")} edited. ${recomputed()}`);
   else if (state.editing) notes.push(`Click an edge to take it out, drag from node to node to draw one. ${recomputed()}`);
   else if (shownPrediction()) notes.push(`Bars are the whole model; the thin line is the spread of ${content.model.whole ? "it" : "its networks"} over draws of roots.`);
   if (graph.n) notes.push(`Root: node ${nodeName(graph, state.root)}.`);
@@ -46,8 +46,8 @@ function notesOf(graph) {
 // What an edit is computed by.
 function recomputed() {
   const { model } = content;
-  const count = `${model.networks.length} ${model.networks.length === 1 ? "network" : "networks"}`;
+  const count = counted(model.networks.length, "network");
   if (model.whole) return `The whole model is computed here (${count}).`;
-  const rest = model.leftOut ? ` and ${model.leftOut} more networks` : "";
+  const rest = model.leftOut ? ` and ${counted(model.leftOut, "more network")}` : "";
   return `Computed here: ${count} under linear heads, which weigh ${percent(model.covered)} in the prediction; other members${rest} are not.`;
 }

@@ -131,7 +131,8 @@ function drawSimilar(graph) {
   const found = from < 0 ? [] : Array.from({ length: details.nSimilar }, (_, number) => [details.similarGraphs[from + number], details.similarNodes[from + number]]);
   const elsewhere = found.filter(([other]) => other !== state.graph && isDrawn(other));
   byId("similar").replaceChildren(...elsewhere.map(([other, node]) => graphButton(other, `graph ${content.map.ids[other]}, node ${node}`, node)));
-  if (!elsewhere.length) byId("similar").textContent = "None are known.";
+  const nothing = place < 0 ? "Not known: this graph is not explained in full." : "None are known.";
+  if (!elsewhere.length) byId("similar").append(make("p", { class: "note" }, nothing));
 }
 
 function drawWhyKey() {
