@@ -69,18 +69,19 @@ class KernelHead(Head):
         indicators = np.eye(n_classes)[targets[kept]]
         prior = np.average(indicators, axis=0, weights=counts)
         double = rows.astype(np.float64)
-        coefficients = _ridge_regression(_similarities(double, double), indicators - prior, counts, seed)
+        coefficients = _ridge_regression(_similarities(double, double, _squared_lengths(double)), indicators - prior, counts, seed)
         return cls(centre, scale, rows, coefficients, prior)
 
     def predict_proba(self, features: Features) -> NDArray[np.float64]:
         """What the regression says of each class, as probabilities: (graphs, classes)."""
         n_rows, others = len(features.node_level), self.rows.astype(np.float64)
+        lengths = _squared_lengths(others)
         rows = np.zeros((-(-n_rows // _AT_ONCE) * _AT_ONCE, others.shape[1]))
         rows[:n_rows] = (features.node_level - self.centre) / self.scale
         values = np.empty((len(rows), len(self.prior)))
         for begin in range(0, len(rows), _AT_ONCE):
             part = slice(begin, begin + _AT_ONCE)
-            values[part] = self.prior + _similarities(rows[part], others) @ self.coefficients
+            values[part] = self.prior + _similarities(rows[part], others, lengths) @ self.coefficients
         positive = np.maximum(values[:n_rows], _LEAST)
         probabilities: NDArray[np.float64] = positive / positive.sum(1, keepdims=True)
         return probabilities
@@ -115,9 +116,16 @@ class KernelHead(Head):
         return "kernel ridge regression on embeddings of nodes"
 
 
-def _similarities(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Gaussian, one for equal rows: (rows, others)."""
-    squares = (rows**2).sum(1)[:, None] + (others**2).sum(1) - 2 * rows @ others.T  # of distances, but for rounding
+def _squared_lengths(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths: NDArray[np.float64] = (rows**2).sum(1)
+    return lengths
+
+
+def _similarities(
+    rows: NDArray[np.float64], others: NDArray[np.float64], lengths_of_others: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Gaussian, one for equal rows: (rows, others); lengths are squared."""
+    squares = _squared_lengths(rows)[:, None] + lengths_of_others - 2 * rows @ others.T  # of distances, but for rounding
     similar: NDArray[np.float64] = np.exp(-np.maximum(squares, 0) / rows.shape[1])
     return similar
 
