@@ -11,7 +11,7 @@ import phist
 project, author, copyright, release = "phist", "The phist authors", "the phist authors", phist.__version__
 default_role = "py:obj"  # `GraphSet` in a docstring links to it
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-extensions += ["sphinx_copybutton", "sphinx_gallery.gen_gallery", "command_reference", "live_report", "mathml"]
+extensions += ["sphinx_copybutton", "sphinx_gallery.gen_gallery", "command_reference", "live_report", "mathml", "unbroken_numbers"]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "**sg_execution_times.rst", "gallery/*.ipynb", "gallery/*.py", "gallery/*.json"]
 html_theme, html_title = "furo", f"phist {release}"

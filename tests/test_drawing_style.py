@@ -1,10 +1,13 @@
 """The palette can be told apart by people with any colour vision, by the simulation of Machado, Oliveira and Fernandes (2009)."""
 
+import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import phist.report
 from phist.drawing.explanation import AGAINST, FOR, NEUTRAL
 from phist.drawing.style import COLORS
 
@@ -47,3 +50,26 @@ def test_colors_can_be_told_apart(colors, vision):
 @pytest.mark.parametrize("color", COLORS)
 def test_colors_stand_out_from_paper(color):
     assert seen("#ffffff", "normal")[0] - seen(color, "normal")[0] > 20
+
+
+PALETTE = (Path(phist.report.__file__).parent / "templates" / "palette.css").read_text()
+CLASSES = ("gnn", "descriptor", "other", "phist", "kernel", "floor")  # in the order in which pages give them to classes
+SCHEMES = {"light": PALETTE.partition("@media")[0], "dark": PALETTE.partition("@media")[2]}
+
+
+def class_colors(scheme):
+    return [re.search(rf"--{name}: (#[0-9a-f]{{6}})", SCHEMES[scheme]).group(1) for name in CLASSES]
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_classes_on_pages_can_be_told_apart(scheme, vision):
+    nearest = min(combinations(class_colors(scheme), 2), key=lambda pair: distance(*pair, vision))
+    assert distance(*nearest, vision) > NOTICEABLE, nearest
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_two_classes_on_a_page_differ_even_as_thin_rings(scheme, vision):
+    one, other, *_ = class_colors(scheme)
+    assert distance(one, other, vision) > 4 * NOTICEABLE

@@ -7,11 +7,13 @@ import pytest
 from phist.drawing.blindness import make_blind_pair, plot_projective_histogram, rotate
 from phist.drawing.complexity import plot_complexity
 from phist.drawing.curse import histogram_log10_outputs, log10_outputs
+from phist.drawing.growth import GrowthPoint, plot_growth
 from phist.drawing.isometric import on_page
 from phist.drawing.lattice import PLAIN, _sides, plot_matrix
 from phist.drawing.schematic import example_of_both_levels
 from phist.drawing.style import save_figure
 from phist.drawing.theory import FIGURES, plot_theory
+from phist.drawing.toy import plot_toy
 from phist.errors import ConfigError, GraphInputError
 from phist.theory.projective import printed_cells
 from phist.theory.scaling import CLAIMS, FULL, QUICK, Curve, make_random_graph, measure_curve, read_curves, setting_of, to_json
@@ -146,3 +148,17 @@ def test_files_without_curves_are_refused(tmp_path, content):
     (tmp_path / "curves.json").write_text(content)
     with pytest.raises(GraphInputError, match=r"benchmarks/scaling\.py"):
         read_curves(tmp_path / "curves.json")
+
+
+def legend_of(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_an_edge_has_one_name_in_all_panels():
+    graph, _, changes = plot_toy().axes
+    assert legend_of(graph) == legend_of(changes)
+
+
+def test_the_line_that_is_no_method_is_named():
+    curve = [GrowthPoint(labelled, labelled / 100, 50.0) for labelled in (100, 1000)]
+    assert legend_of(plot_growth({"phist": curve}, "MOLHIV", "accuracy", "processor time").axes[0]) == ["in proportion"]

@@ -21,6 +21,12 @@ def test_a_table_escapes_what_is_in_its_cells():
     assert "<script>" not in html_table("<script>", [("<script>",)], ("<script>",), "<script>")
 
 
+def test_the_last_cell_of_a_short_row_spans_the_rest_of_the_table():
+    shown = html_table("title", [("a sentence",), ("name", 1, 2)])
+    assert 'colspan="3">a sentence' in shown
+    assert shown.count('colspan="1"') == 3
+
+
 def test_a_graph_set_shows_sizes_and_classes(graphs):
     shown = graphs._repr_html_()
     assert repr(graphs) in shown

@@ -12,6 +12,8 @@ from sphinx.util.docutils import SphinxDirective
 from phist.cli.app import app
 from phist.cli.help import panel_place, parameter_rows
 
+COMMON = {"help_option_names": ["-h", "--help"]}  # which commands have from `app` when they are run
+
 
 class PhistCommands(SphinxDirective):
     """One section for each command."""
@@ -34,7 +36,7 @@ def _section(path: tuple[str, ...], command: Any) -> nodes.section:
     section += [nodes.paragraph("", " ".join(block.split())) for block in described.split("\n\n") if block.strip()]
     if examples:
         section += nodes.literal_block("", "\n".join(line.strip() for line in examples.strip().splitlines()), language="bash")
-    rows = list(parameter_rows(command, command.make_context(title, [], resilient_parsing=True)))
+    rows = list(parameter_rows(command, command.make_context(title, [], resilient_parsing=True, **COMMON)))
     for panel, own in groupby(sorted(rows, key=lambda row: panel_place(row[0])), key=lambda row: row[0]):
         section += nodes.rubric("", panel)
         section += _definitions([(written, text) for _, written, text in own])

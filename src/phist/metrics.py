@@ -1,12 +1,13 @@
 """How good predicted probabilities are: the usual metrics of classification, computed by scikit-learn and SciPy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from phist.checks import finite_number, whole_number
 from phist.errors import ConfigError, GraphInputError, check_choice
 
 CALIBRATION_BINS = 15  # as in Guo et al. 2017, which made the measure known
@@ -47,6 +48,21 @@ class Metrics:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {**vars(self), "interval": list(self.interval)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`; a value out of its range is a `ConfigError`."""
+        low, high = values["interval"]
+        shares = "accuracy", "balanced_accuracy", "calibration_error"
+        auc = values["roc_auc"]
+        return cls(
+            n=whole_number("n", values["n"], least=1),
+            interval=(finite_number("interval", low, least=0, most=1), finite_number("interval", high, least=0, most=1)),
+            roc_auc=None if auc is None else finite_number("roc_auc", auc, least=0, most=1),
+            log_loss=finite_number("log_loss", values["log_loss"], least=0),
+            brier=finite_number("brier", values["brier"], least=0),
+            **{name: finite_number(name, values[name], least=0, most=1) for name in shares},
+        )
 
 
 def compute_metrics(probabilities: ArrayLike, targets: ArrayLike, predicted: ArrayLike | None = None) -> Metrics:

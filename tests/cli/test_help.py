@@ -1,6 +1,8 @@
 """Help as it is rendered: of every command, at 80 columns."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -8,6 +10,8 @@ from typer.testing import CliRunner
 
 from phist.cli.app import app
 from phist.cli.options import complete_dataset
+from phist.cli.theory_constructions import KERNELS as NAMED_KERNELS
+from phist.nn.kernels import KERNELS
 
 COLUMNS = 80
 
@@ -81,6 +85,33 @@ def test_a_long_list_of_choices_is_told_in_the_text():
 
 def test_examples_keep_their_lines():
     assert "\n  phist fit ENZYMES --out enzymes\n" in help_of(("fit",))
+
+
+@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+def test_every_example_is_one_line_of_the_terminal(path):
+    examples = help_of(path).partition("Examples:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line for line in examples if "phist " not in line and not line.startswith("  curl ")] == []
+
+
+def test_an_optional_argument_has_one_pair_of_brackets():
+    text = help_of(("theory", "proposition"))
+    assert "[OPTIONS] A [B]\n" in text
+    assert "[[B]]" not in text
+
+
+def test_the_kernels_that_help_names_are_those_of_the_network():
+    assert set(NAMED_KERNELS) == {kernel for kernel in KERNELS if type(KERNELS[kernel]).__module__ == "phist.nn.kernels"}
+
+
+def test_a_mistake_tells_the_usage_that_help_tells():
+    told = CliRunner().invoke(app, ["fit", "mine.jsonl"], prog_name="phist").stderr
+    assert "Usage: phist fit [OPTIONS] DATA\n" in told
+
+
+def test_completion_is_that_of_phist_however_it_is_started():
+    command = [sys.executable, "-m", "phist", "--show-completion", "bash"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown.rstrip().endswith("_phist_completion phist")
 
 
 def test_no_color_leaves_no_escape_codes():

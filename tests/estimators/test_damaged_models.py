@@ -76,8 +76,13 @@ def test_unwritable_place_is_named(classifier, tmp_path):
 
 
 def test_missing_folder_is_named(tmp_path):
-    with pytest.raises(ModelFileError, match="is not a model folder"):
+    with pytest.raises(ModelFileError, match=r"there is no folder .*nowhere; give a model folder"):
         StructuralClassifier.load(tmp_path / "nowhere")
+
+
+def test_a_folder_of_something_else_is_named(tmp_path):
+    with pytest.raises(ModelFileError, match="is not a model folder"):
+        StructuralClassifier.load(tmp_path)
 
 
 def test_missing_weights_are_named(folder):

@@ -52,6 +52,36 @@ def test_the_card_and_the_report_tell_how_good_it_is(model, folder):
     assert json.loads((folder / "report.json").read_text())["verdict"] == model.report_.verdict
 
 
+def test_the_report_comes_back_and_goes_on_with_the_model(model, folder, tmp_path):
+    again = load_estimator(folder)
+    assert again.report_ == model.report_
+    again.save(tmp_path / "copy")
+    assert (tmp_path / "copy" / "report.json").read_bytes() == (folder / "report.json").read_bytes()
+
+
+def change_report(folder, change):
+    report = json.loads((folder / "report.json").read_text())
+    change(report)
+    (folder / "report.json").write_text(json.dumps(report))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda report: report.pop("floors"),
+        lambda report: report["floors"].update(degrees=2.0),
+        lambda report: report["metrics"].update(accuracy="high"),
+        lambda report: report["metrics"].update(interval=[0.5]),
+        lambda report: report.update(candidates=[{"name": 3}]),
+        lambda report: report.update(notes=[None]),
+    ],
+)
+def test_a_report_that_is_none_is_refused(folder, change):
+    change_report(folder, change)
+    with pytest.raises(ModelFileError, match="the model's report cannot be read"):
+        load_estimator(folder)
+
+
 def test_a_model_of_another_kind_is_named(folder):
     with pytest.raises(ModelFileError, match="holds a classifier"):
         StructuralEmbedder.load(folder)

@@ -94,7 +94,7 @@ def main() -> None:
     prepare_streams()
     warnings.simplefilter("ignore")  # written for programmers; a verb says itself what its user should know
     try:
-        app()
+        app(prog_name="phist")  # also for `python -m phist`, whose completion would be installed for python
     except BrokenPipeError:
         _discard_output()
         sys.exit(1)

@@ -28,7 +28,7 @@ def costs(
 
     Examples:
       phist bench costs experiments/paper
-      phist bench costs experiments/paper experiments/gnns --figure docs/images/costs
+      phist bench costs experiments/paper experiments/gnns --figure costs
       phist bench costs experiments/paper --json
     """
     from phist.report.costs import compare_costs, costs_table

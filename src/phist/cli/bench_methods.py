@@ -5,6 +5,7 @@ from typing import Any
 
 from phist.cli.options import Json
 from phist.cli.screen import console, print_json
+from phist.progress import waiting
 
 
 def methods(as_json: Json = False) -> None:
@@ -36,8 +37,9 @@ def methods(as_json: Json = False) -> None:
 
 def _rows() -> list[dict[str, Any]]:
     """Family by family, in the order of the tables."""
-    from phist.baselines.registry import methods as known_methods
-    from phist.report.order import FAMILIES, OTHER, method_place
+    with waiting("looking at what is installed"):
+        from phist.baselines.registry import methods as known_methods
+        from phist.report.order import FAMILIES, OTHER, method_place
 
     families = list(FAMILIES)
     rows = [

@@ -16,18 +16,22 @@ WIDEST_LINE = 100  # lines beyond it are hard to read, however wide the terminal
 VALUE_NAMES = {int: "N", float: "X", str: "TEXT", Path: "PATH"}
 
 
-class HelpfulCommand(TyperCommand):
-    """A command whose help is written by `print_help`."""
+class _Helpful:
+    """Help that is written by `print_help`, and the usage that begins it also where a mistake is told."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         print_help(self, ctx)
 
+    def get_usage(self, ctx: Any) -> str:
+        return f"Usage: {_usage(self, ctx)}"
 
-class HelpfulGroup(TyperGroup):
-    """A group of commands, likewise."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        print_help(self, ctx)
+class HelpfulCommand(_Helpful, TyperCommand):
+    """A command with such help."""
+
+
+class HelpfulGroup(_Helpful, TyperGroup):
+    """A group of commands with such help."""
 
 
 def print_help(command: Any, ctx: Any) -> None:
@@ -36,7 +40,7 @@ def print_help(command: Any, ctx: Any) -> None:
 
     screen = Console(highlight=False, markup=False, emoji=False)
     screen.width = min(screen.width, WIDEST_LINE)
-    screen.print(f"\nUsage: {_usage(command, ctx)}\n", style="bold")
+    screen.print(f"\n{command.get_usage(ctx)}\n", style="bold")
     for paragraph in _paragraphs(command.help or ""):
         screen.print(paragraph + "\n")
     panels = _parameter_panels(command, ctx)

@@ -22,12 +22,13 @@ HistogramKind = Annotated[str, typer.Option(metavar="star|corner|coordinates|lab
 Dim = Annotated[int | None, typer.Option(help="Outputs d of phi; the dimension of the vectors where left out.")]
 Bins = Annotated[int, typer.Option(help="Bins b of each coordinate.")]
 Confined = Annotated[bool, typer.Option("--confined", help="Keep phi within [-1, 1]^d, as behind a tanh.")]
-OtherGraphs = Annotated[str | None, typer.Argument(metavar="[B]", help="Where the second graph is; A where left out.")]
+OtherGraphs = Annotated[str | None, typer.Argument(metavar="B", help="Where the second graph is; A where left out.")]
 Index = Annotated[int, typer.Option(min=0, help="Which graph of A.")]
 OtherIndex = Annotated[int, typer.Option(min=0, help="Which graph of B, on the same nodes.")]
 Channels = Annotated[int, typer.Option(min=1, help="Channels of the convolution, whose kernels are random.")]
 Order = Annotated[int, typer.Option(min=1, help="Terms of each polynomial kernel.")]
-Kernel = Annotated[str, typer.Option(metavar="gaussian|triangle|...", help="Shape of the histogram's bins.")]
+KERNELS = ("uniform", "smooth-rectangle", "gaussian", "triangle", "raised-cosine")  # of phist.nn.kernels, which imports torch
+Kernel = Annotated[str, typer.Option(metavar="|".join(KERNELS), help="Shape of the histogram's bins.")]
 Density = Annotated[bool, typer.Option("--density", help="Histograms of densities, not of counts.")]
 Model = Annotated[Path | None, typer.Option(help="A model folder; a random network of the default shape where left out.")]
 Samples = Annotated[int, typer.Option(min=1, help="Graphs to measure on, at most: the first ones.")]
@@ -120,7 +121,7 @@ def proposition(
 
     Examples:
       phist theory proposition before-and-after.jsonl --index 0 --other-index 1
-      phist theory proposition before.jsonl after.jsonl --other-index 0 --density --json
+      phist theory proposition before.jsonl after.jsonl --other-index 0 --json
     """
     from dataclasses import asdict
 

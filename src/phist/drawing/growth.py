@@ -55,4 +55,5 @@ def _proportional(axes: "Axes", curves: Mapping[str, Sequence[GrowthPoint]]) -> 
         return
     first, last = longest[0], longest[-1]
     start = last.seconds * first.labelled / last.labelled
-    axes.plot([first.labelled, last.labelled], [start, last.seconds], ":", color=FAINT, lw=1.2, label="in proportion")
+    line = axes.plot([first.labelled, last.labelled], [start, last.seconds], ":", color=FAINT, lw=1.2, label="in proportion")
+    axes.legend(handles=line, frameon=False, fontsize=9)  # the methods are named beside the scores

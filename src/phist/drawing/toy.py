@@ -74,7 +74,7 @@ def _draw_changes(axes: "Axes", toy: ToyExample) -> None:
     for (kernel, edge), values in toy.changes.items():
         axes.plot(toy.weights, values, color=EDGE_COLORS[edge], linestyle=KERNEL_LINES[kernel], linewidth=2)
     for edge, color in EDGE_COLORS.items():
-        axes.plot([], [], color=color, linewidth=2, label=f"{edge} edge")
+        axes.plot([], [], color=color, linewidth=2, label=EDGE_NAMES[edge])
     axes.set_ylim(bottom=0)
     axes.set_xlim(0, toy.weights.max())
     finish_axes(axes, "weight of the edge", "change of all embeddings")

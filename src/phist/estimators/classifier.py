@@ -24,11 +24,11 @@ from phist.estimators.members.colours import Colours
 from phist.estimators.members.member import Lesson, Member
 from phist.estimators.members.network import MOST_NETWORKS, Network
 from phist.estimators.members.profiles import Profiles
-from phist.estimators.model_folder import Arrays, save_model
+from phist.estimators.model_folder import Arrays, SavedModel, save_model
 from phist.estimators.neighbours import Neighbours
 from phist.estimators.parts import Parts, cut_parts
 from phist.estimators.reading import Reading
-from phist.estimators.report import make_report
+from phist.estimators.report import Report, make_report
 from phist.estimators.settings import NetworkSettings, TrainingSettings, check_ensemble_training, choose_names, draw_seed, resolve
 from phist.graphs.checkup import Checkup
 from phist.graphs.graphset import GraphSet
@@ -280,6 +280,11 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         report = self.report_.to_dict() if hasattr(self, "report_") else None
         card = write_card(self, checkup, metrics or {})
         save_model(path, settings, files, histories=self.histories_, card=card, report=report)
+
+    def _restore(self, saved: SavedModel) -> None:
+        super()._restore(saved)
+        if saved.report is not None:
+            self.report_ = Report.from_dict(saved.report)
 
     def _plain_ids(self) -> list[str | int] | None:
         return None if self.ids_ is None or not hasattr(self, "neighbours_") else plain_ids(self.ids_)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from phist.checks import text_value
 from phist.errors import GraphInputError, ModelFileError
 from phist.estimators.combining import COLDEST, HOTTEST, at_temperature, log_loss_of, mixture, temper, weigh
 from phist.estimators.members import MEMBERS
@@ -24,6 +25,12 @@ class Candidate:
     log_loss: float  # once tempered
     temperature: float
     weight: float  # in the ensemble
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """What ``vars`` of a candidate was; accuracy and log-loss are not known of a single network."""
+        numbers = {name: float(values[name]) for name in ("accuracy", "log_loss", "temperature", "weight")}
+        return cls(text_value("name", values["name"]), **numbers)
 
 
 @dataclass
@@ -90,7 +97,7 @@ class Ensemble:
                 member = MEMBERS[own["kind"]].from_state(arrays[own["label"]], own["values"], n_classes)
                 member.label = str(own["label"])
                 members.append(member)
-            candidates = [Candidate(**candidate) for candidate in values["candidates"]]
+            candidates = [Candidate.from_dict(candidate) for candidate in values["candidates"]]
             ensemble = cls(members, candidates, float(values["temperature"]))
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, ModelFileError):

@@ -29,10 +29,11 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class SavedModel:
-    """What a model folder holds: plain settings, and arrays by the name of their file."""
+    """What a model folder holds: plain settings, arrays by the name of their file, and the report of a fit that made one."""
 
     settings: dict[str, Any]
     arrays: dict[str, Arrays]
+    report: dict[str, Any] | None = None
 
     def check_kind(self, path: str | Path, known: tuple[str, ...]) -> str:
         """The kind of model that was read from ``path``; another than those ``known`` is a `ModelFileError`."""
@@ -72,7 +73,8 @@ def load_model(path: str | Path) -> SavedModel:
     files, settings = config.get("files"), config.get("settings")
     if not isinstance(settings, dict) or not isinstance(files, list) or not all(_is_name(name) for name in files):
         raise ModelFileError(f"{folder / CONFIG} does not describe a model; save the model again")
-    return SavedModel(settings, {name: _read_arrays(folder, f"{name}{ARRAYS}") for name in files})
+    arrays = {name: _read_arrays(folder, f"{name}{ARRAYS}") for name in files}
+    return SavedModel(settings, arrays, read_json_object(folder / REPORT) if (folder / REPORT).exists() else None)
 
 
 def _is_name(name: Any) -> bool:
@@ -81,6 +83,8 @@ def _is_name(name: Any) -> bool:
 
 def _read_config(folder: Path) -> dict[str, Any]:
     finish_replacement(folder)
+    if not folder.exists():
+        raise ModelFileError(f"there is no folder {folder}; give a model folder, made by 'phist fit' or save()")
     if not (folder / CONFIG).is_file():
         raise ModelFileError(f"{folder} is not a model folder (no {CONFIG} in it); make one with 'phist fit' or save()")
     config = read_json_object(folder / CONFIG)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phist.checks import finite_number, text_value, whole_number
+from phist.errors import ModelFileError
 from phist.estimators.ensemble import Candidate
 from phist.estimators.members.member import Lesson, Probabilities
 from phist.graphs.checkup import ceiling_of, degree_histograms, size_features, small_forest
@@ -70,6 +72,25 @@ class Report:
         values = {**asdict(self), "metrics": self.metrics.to_dict(), "notes": list(self.notes)}
         values["candidates"] = [asdict(candidate) for candidate in self.candidates]
         return {**values, "best_floor": self.best_floor, "verdict": self.verdict}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`; what is no report is a `ModelFileError`."""
+        try:
+            unlike = values["unlike"]
+            return cls(
+                metrics=Metrics.from_dict(values["metrics"]),
+                unlike=None if unlike is None else finite_number("unlike", unlike, least=0, most=1),
+                floors={name: finite_number(name, values["floors"][name], least=0, most=1) for name in FLOOR_NAMES},
+                ceiling=finite_number("ceiling", values["ceiling"], least=0, most=1),
+                candidates=tuple(Candidate.from_dict(candidate) for candidate in values["candidates"]),
+                n_graphs=whole_number("n_graphs", values["n_graphs"], least=1),
+                effort=text_value("effort", values["effort"]),
+                seconds=finite_number("seconds", values["seconds"], least=0),
+                notes=tuple(text_value("note", note) for note in values["notes"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the model's report cannot be read ({error!r:.200}); save the model again") from error
 
     def lines(self) -> list[str]:
         """The same for people, a line each."""

@@ -138,7 +138,7 @@ def to_text(explanation: "Explanation") -> str:
 def to_html(explanation: "Explanation") -> str:
     """The same for a notebook, with a picture of a graph that is small enough for one, where matplotlib is installed."""
     first, *rest = to_text(explanation).splitlines()
-    table = html_table(first, [line.strip().partition(": ")[::2] if ": " in line else (line.strip(), "") for line in rest])
+    table = html_table(first, [line.strip().split(": ", 1) for line in rest])
     if explanation.graph.n_nodes > DRAWN or find_spec("matplotlib") is None:
         return table
     picture = StringIO()

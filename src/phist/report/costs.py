@@ -61,7 +61,7 @@ def compare_costs(study: Study, label: str = OURS) -> Comparison:
 
 
 def costs_table(study: Study) -> Table:
-    """Every method's mean accuracy and seconds a fold, the fastest first; those on the front are marked."""
+    """Every method's mean accuracy and mean wall time per fold, the fastest first; those on the front are marked."""
     metric = METRICS[study.metric]
     title = f"{metric.title} against time, the fastest first".capitalize()
     found = compare_costs(study)
