@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
-from numba import types
+from numba import typeof, types
 
 from phist.engine.budget import needs
-from phist.engine.fused_network import FusedNetwork
+from phist.engine.fused_network import NO_TRAINING, FusedNetwork
 from phist.engine.passes import backward, forward
 from phist.engine.steps import Steps
 from phist.engine.views import HandleType
-from phist.engine.worker import run_worker
+from phist.engine.worker import finish_step, run_worker
 from phist.errors import EngineNotice
 from phist.graphs.convert import as_graphset
 from phist.jit.side_process import compiling_beside, rare_garbage_collection
@@ -97,14 +97,31 @@ def _one_process() -> Iterator[None]:
 
 
 def _compile() -> None:
-    """Here, and the backward pass in a second process meanwhile, where that can leave its code on disk."""
-    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, {backward: _types_of_backward}):
+    """Half of it in a second process meanwhile, where that can leave its code on disk."""
+    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, _BESIDE, _HERE):
         _compute_something()
 
 
 def _types_of_backward(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Items, shard and job: so the second process can begin with it as soon as a job is there."""
+    """Items, shard and job."""
     return types.int64[::1], types.int64, HandleType(types_of_needs[0])
+
+
+def _types_of_run_worker(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Round, mode, job and training."""
+    return types.int64, types.int64, types_of_needs[0], typeof(NO_TRAINING)
+
+
+def _types_of_finish_step(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Step, job and training."""
+    *_, job, training = _types_of_run_worker(types_of_needs)
+    return types.int64, HandleType(job), HandleType(training)
+
+
+# Both processes begin as soon as the types of a job are known. The end of a step comes first here, since the rest of `run_worker`
+# needs `backward`, which takes the second process nearly as long as this one takes for `forward`.
+_BESIDE = {backward: _types_of_backward, needs: tuple}
+_HERE = {finish_step: _types_of_finish_step, run_worker: _types_of_run_worker}
 
 
 def _compute_something() -> None:
