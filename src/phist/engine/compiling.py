@@ -125,7 +125,7 @@ _HERE = {finish_step: _types_of_finish_step, run_worker: _types_of_run_worker}
 
 
 def _compute_something() -> None:
-    """A course of two steps: call every part with arguments of the types that it always has."""
+    """Two steps of training: call every part with arguments of the types that it always has."""
     network = make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0)
     graphs, fused = as_graphset([(3, [(0, 1), (1, 2)])]), FusedNetwork(network)
     graph, drawn = np.zeros(2, np.int64), draw_all(np.array([3, 3]))

@@ -11,7 +11,6 @@ are not, as in some strongly regular graphs, or a graph is so large that marking
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phist.graphs.arrays import Array, IntArray, starts_of
 from phist.graphs.graphset import GraphSet

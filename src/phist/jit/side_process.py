@@ -1,9 +1,9 @@
 """A second process that compiles beside this one.
 
 Numba types and lowers in Python, on one core. A second core is of use to a second process only, which has to be given something
-that nothing else waits for: a unit (`linking`). It is told through its standard input what to compile, keeps the code on disk as
-every process does, and answers nothing: who asked for a unit looks for it on disk, and compiles it where it never comes, whether
-the process could not be started, was killed, found no room, or hangs.
+that nothing else waits for: a unit (`linking`), or a function that Python calls later. It is told through its standard input what
+to compile, keeps the code on disk as every process does, and answers nothing: who asked for code looks for it on disk, and
+compiles it where it never comes, whether the process could not be started, was killed, found no room, or hangs.
 """
 
 import gc
@@ -20,7 +20,7 @@ from typing import Any
 
 from phist.cores import usable_cores
 
-MOST_SECONDS = 120  # to wait for a unit; one takes about six on an idle core
+MOST_SECONDS = 120  # to wait for a unit; the longest takes about eight on an idle core
 LOOK_AFTER = 0.02  # seconds
 GARBAGE = 100_000  # objects that are made between two looks for garbage
 Functions = dict[Any, Callable[[Any], Any]]
@@ -80,10 +80,10 @@ def _start(module: str) -> "subprocess.Popen[bytes] | None":
 
 @contextmanager
 def compiling_beside(first: Any, beside: Functions, here: Functions) -> Iterator[None]:
-    """Two processes compile, from the moment on that this one looks for the code of ``first``, whose types tell those of the rest.
+    """Two processes compile: they begin when this one looks for the code of ``first``.
 
     Args:
-        beside: what a second process compiles, one after the other, with the types of its arguments, given those of ``first``.
+        beside: what the second process compiles, one after the other, and how the types of ``first`` tell those of its arguments.
         here: what this one compiles meanwhile, likewise.
     """
     process = SideProcess(first.__module__)
