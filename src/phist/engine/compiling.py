@@ -20,7 +20,7 @@ from phist.engine.views import HandleType
 from phist.engine.worker import finish_step, run_worker
 from phist.errors import EngineNotice
 from phist.graphs.convert import as_graphset
-from phist.jit.side_process import compiling_beside, rare_garbage_collection
+from phist.jit.side_process import Functions, compiling_beside, rare_garbage_collection
 from phist.nn.adamw import AdamW
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
@@ -120,8 +120,8 @@ def _types_of_finish_step(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 # Both processes begin as soon as the types of a job are known. The end of a step comes first here, since the rest of `run_worker`
 # needs `backward`, which takes the second process nearly as long as this one takes for `forward`.
-_BESIDE = {backward: _types_of_backward, needs: tuple}
-_HERE = {finish_step: _types_of_finish_step, run_worker: _types_of_run_worker}
+_BESIDE: Functions = {backward: _types_of_backward, needs: tuple}
+_HERE: Functions = {finish_step: _types_of_finish_step, run_worker: _types_of_run_worker}
 
 
 def _compute_something() -> None:

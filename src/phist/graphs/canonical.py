@@ -117,7 +117,8 @@ def _order_nodes(
 def _argsort(values: Hashes, scratch: IntArray) -> IntArray:
     """By merging ever longer runs, so that equals stay in order; Numba's own takes longer to compile than all else here."""
     n = len(values)
-    ranks, merged = scratch[0], scratch[1]
+    ranks: IntArray = scratch[0]
+    merged: IntArray = scratch[1]
     for place in range(n):
         ranks[place] = place
     length = 1
