@@ -121,24 +121,33 @@ def test_whatever_the_engine_is_asked_for_runs_the_code_that_was_prepared(thread
     assert [len(part.signatures) for part in compiling.PARTS] == [1, 1, 1, 1]
 
 
-def test_a_second_process_is_asked_for_the_code_that_this_one_will_look_for():
+def test_two_processes_compile_the_code_that_this_one_will_look_for():
     compiling.prepare()
     run_all(threads=1)
     (of_needs,) = compiling.needs.signatures
-    assert compiling.backward.signatures == [compiling._types_of_backward(of_needs)]
+    for function in (compiling.backward, compiling.run_worker):
+        assert function.signatures == [(compiling._BESIDE | compiling._HERE)[function](of_needs)]
 
 
-@pytest.mark.parametrize("folder", [None, "somewhere"])
-def test_a_second_process_compiles_where_it_can_leave_its_code(folder, monkeypatch):
+@pytest.mark.parametrize(
+    ("folder", "portable", "expected"),
+    [
+        (None, False, []),
+        ("somewhere", False, ["backward", "needs", "finish_step", "run_worker"]),
+        ("somewhere", True, ["backward", "needs", "run_worker"]),
+    ],
+)
+def test_a_second_process_compiles_where_it_can_leave_its_code(folder, portable, expected, monkeypatch):
     done = []
 
     @contextmanager
-    def beside(first, units):
-        done.extend(units)
+    def beside(first, beside, here):
+        done.extend(function.__name__ for function in [*beside, *here])
         yield
 
     monkeypatch.setattr(compiling, "code_folder", lambda: folder)
+    monkeypatch.setattr(compiling, "is_portable", lambda: portable)
     monkeypatch.setattr(compiling, "compiling_beside", beside)
     monkeypatch.setattr(compiling, "_compute_something", lambda: done.append("computed"))
     compiling._compile()
-    assert done == (["computed"] if folder is None else [compiling.backward, "computed"])
+    assert done == [*expected, "computed"]

@@ -150,13 +150,13 @@ def test_no_more_threads_than_a_step_is_worth(graphs, steps, expected, monkeypat
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_every_share_is_worked_on_once(threads):
+def test_every_worker_works_once(threads):
     done = []
     run_workers(lambda number, cells, this_round: done.append(number), threads)
     assert sorted(done) == list(range(threads))
 
 
-def test_first_share_is_the_callers_and_the_others_have_threads_of_their_own():
+def test_the_first_worker_is_the_caller_and_the_others_have_threads_of_their_own():
     threads = {}
     run_workers(lambda number, cells, this_round: threads.update({number: get_ident()}), 3)
     assert threads[0] == get_ident()
@@ -182,7 +182,7 @@ def test_many_rounds_in_quick_succession_are_all_worked_on(threads):
     assert run_rounds(np.zeros(threads * STRIDE, np.int64), 200) == [200] * threads
 
 
-def test_rounds_of_work_that_never_cells_are_all_worked_on():
+def test_rounds_of_work_that_sets_no_cells_are_all_worked_on():
     counts = [0, 0, 0]
 
     def work(number, cells, this_round):

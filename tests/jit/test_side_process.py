@@ -4,12 +4,13 @@ import gc
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from numba import types
 
 from phist.jit import side_process
-from phist.jit.side_process import SideProcess, compiling_beside
+from phist.jit.side_process import SideProcess, compiling_beside, rare_garbage_collection
 
 MODULE = """
 from phist.jit import compiled, unit
@@ -26,6 +27,10 @@ def second(values):
 def both(values):
     first(values)
     second(values)
+
+@compiled
+def other(values):
+    values[0] = 1
 """
 PROGRAM = """
 import sys
@@ -37,7 +42,8 @@ from phist.jit.side_process import compiling_beside
 def run(cores=2):
     side_process.usable_cores = lambda: cores
     values = np.zeros(2)
-    with compiling_beside(side_by_side.first, {{side_by_side.second: lambda types: types}}):
+    same = lambda types: types
+    with compiling_beside(side_by_side.first, {{side_by_side.second: same}}, {{side_by_side.other: same}}):
         side_by_side.both(values)
     hits = [sum(function.stats.cache_hits.values()) for function in (side_by_side.first, side_by_side.second)]
     return values.tolist() == [1, 2], *hits
@@ -74,9 +80,7 @@ def test_the_second_process_finds_what_only_this_one_has_on_its_path(run, tmp_pa
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (tmp_path / "side_by_side.py").rename(folder / "other_side.py")
-    (tmp_path / "side_by_side.py").write_text(
-        f"import sys\nsys.path.append({str(folder)!r})\nfrom other_side import first, second, both\n"
-    )
+    (tmp_path / "side_by_side.py").write_text(f"import sys\nsys.path.append({str(folder)!r})\nfrom other_side import *\n")
     assert run() == TOGETHER
 
 
@@ -101,7 +105,7 @@ def test_a_program_that_has_python_in_it_does_not_start_itself(monkeypatch, exec
     monkeypatch.setattr(side_process, "usable_cores", lambda: 2)
     monkeypatch.setattr(sys, "executable", executable)
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **options: pytest.fail("it was started"))
-    assert SideProcess()._process is None
+    assert SideProcess("phist")._process is None
 
 
 def test_a_process_that_may_have_no_children_compiles_with_a_second_one(run):
@@ -116,37 +120,83 @@ def test_a_worker_of_loky_compiles_with_a_second_process(run):
 
 def test_the_second_process_ends_with_what_it_is_for(monkeypatch):
     monkeypatch.setattr(side_process, "usable_cores", lambda: 2)
-    process = SideProcess()
+    process = SideProcess("phist")
     process.end()
     assert process._process.returncode is not None
 
 
 def test_the_second_process_ends_where_the_work_goes_wrong(monkeypatch):
     ended = []
-    monkeypatch.setattr(side_process, "_start", lambda: None)
+    monkeypatch.setattr(side_process, "_start", lambda module: None)
     monkeypatch.setattr(SideProcess, "end", lambda self: ended.append(self))
-    with pytest.raises(KeyboardInterrupt), compiling_beside(fake(), {fake(): lambda given: given}):
+    with pytest.raises(KeyboardInterrupt), compiling_beside(fake(), {fake(): lambda given: given}, {}):
         raise KeyboardInterrupt
     assert len(ended) == 1
 
 
 def test_a_process_that_nobody_talks_to_any_more_ends(tmp_path):
-    program = side_process._PROGRAM.format(path=sys.path)
+    program = side_process._PROGRAM.format(path=sys.path, module="phist")
     ended = subprocess.run([sys.executable, "-c", program], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 def test_what_was_not_asked_for_is_not_waited_for():
-    SideProcess().wait_for(fake(), ())
+    SideProcess("phist").wait_for(fake(), ())
+
+
+def test_a_process_that_hangs_is_waited_for_once(monkeypatch):
+    monkeypatch.setattr(side_process, "usable_cores", lambda: 2)
+    monkeypatch.setattr(side_process, "_PROGRAM", "import time; time.sleep(60)")
+    monkeypatch.setattr(side_process, "MOST_SECONDS", 0.1)
+    process, never = SideProcess("phist"), fake()
+    process.ask(never, ())
+    process.wait_for(never, ())
+    assert not process._runs()
+
+
+def test_what_is_compiled_here_is_compiled_before_the_second_process_is_waited_for(monkeypatch):
+    done, first = [], fake()
+    monkeypatch.setattr(SideProcess, "ask", lambda self, unit, types: done.append(("asked for", unit, types)))
+    monkeypatch.setattr(SideProcess, "wait_for", lambda self, unit, types: done.append(("waited for", unit, types)))
+    own = fake()
+    own.compile = lambda types: done.append(("compiled", types))
+    with compiling_beside(first, {first: lambda types: types}, {own: lambda types: (*types, 2)}):
+        first._cache.load_overload((1,), None)
+    assert done == [("asked for", first, (1,)), ("compiled", (1, 2)), ("waited for", first, (1,))]
+
+
+def test_the_second_process_imports_what_it_will_need_before_it_is_asked(tmp_path):
+    (tmp_path / "will_be_needed.py").write_text("print('imported', flush=True)")
+    program = side_process._PROGRAM.format(path=[str(tmp_path), *sys.path], module="will_be_needed")
+    process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "imported\n"
+    process.communicate(timeout=60)
 
 
 def test_caches_and_garbage_collection_are_as_before():
     first, second, before = fake(), fake(), gc.get_threshold()
-    with compiling_beside(first, {second: lambda given: given}):
+    with compiling_beside(first, {second: lambda given: given}, {}):
         assert gc.get_threshold()[0] == side_process.GARBAGE
         assert first._cache.load_overload((types.int64,), None) is None
     assert "load_overload" not in vars(first._cache) | vars(second._cache)
     assert gc.get_threshold() == before
+
+
+def test_what_was_there_before_is_not_looked_through_while_compiling():
+    gc.unfreeze()
+    with rare_garbage_collection():
+        assert gc.get_freeze_count() > 1000
+    assert gc.get_freeze_count() == 0
+
+
+def test_objects_that_somebody_else_keeps_from_being_looked_through_stay_so():
+    gc.freeze()
+    try:
+        with rare_garbage_collection():
+            pass
+        assert gc.get_freeze_count() > 1000
+    finally:
+        gc.unfreeze()
 
 
 def fake():
@@ -156,8 +206,12 @@ def fake():
         def load_overload(self, types, target_context):
             return None
 
+        def is_compiled(self, codegen):
+            return False
+
     def function():
         return None
 
     function._cache = Cache()
+    function.targetctx = SimpleNamespace(codegen=lambda: None)
     return function

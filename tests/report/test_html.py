@@ -10,7 +10,7 @@ from made_records import make_record, make_records, make_study_records
 from phist.report.diagram import diagram_html
 from phist.report.html import make_report
 from phist.report.html_tables import table_html
-from phist.report.plan import Plan
+from phist.report.plan import PlannedPairs
 from phist.report.study import make_study
 from phist.report.tables import main_table
 
@@ -100,7 +100,7 @@ def test_colour_begins_at_the_best_floor(study):
 
 
 def test_cells_without_records_open_the_reason(study):
-    plan = Plan({("gcn", "NCI1"): "paper.toml"}, {("ldp", "NCI1"): "too dear"})
+    plan = PlannedPairs({("gcn", "NCI1"): "paper.toml"}, {("ldp", "NCI1"): "too dear"})
     page = make_report(replace(study, plan=plan), "phist")
     assert ">waiting<" in page and ">left out<" in page
     assert "paper.toml asks for it, and it has not been run yet" in page and "too dear" in page

@@ -1,6 +1,6 @@
 from made_records import make_records, write_records
 
-from phist.report.plan import NOT_ASKED_FOR, Plan, read_plan
+from phist.report.plan import NOT_ASKED_FOR, PlannedPairs, read_plan
 from phist.report.study import load_study
 from phist.report.tables import main_table
 
@@ -48,9 +48,9 @@ def test_what_nobody_asked_for_is_told_as_that(tmp_path):
 
 
 def test_a_file_that_is_not_there_or_makes_no_sense_tells_nothing(tmp_path):
-    assert read_plan([tmp_path / "nothing"]) == Plan()
+    assert read_plan([tmp_path / "nothing"]) == PlannedPairs()
     for text in ("runs = 3", "[[runs]]\nmethods = 3\n", "[", "left_out = ['x']"):
-        assert plan_of(tmp_path, text) == Plan()
+        assert plan_of(tmp_path, text) == PlannedPairs()
 
 
 def test_a_table_knows_why_a_cell_is_empty_and_a_record_which_file_asks_for_it(tmp_path):

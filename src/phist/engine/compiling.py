@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
-from numba import types
+from numba import typeof, types
 
 from phist.engine.budget import needs
-from phist.engine.fused_network import FusedNetwork
+from phist.engine.fused_network import NO_TRAINING, FusedNetwork
 from phist.engine.passes import backward, forward
 from phist.engine.steps import Steps
 from phist.engine.views import HandleType
-from phist.engine.worker import run_worker
+from phist.engine.worker import finish_step, run_worker
 from phist.errors import EngineNotice
 from phist.graphs.convert import as_graphset
-from phist.jit.side_process import compiling_beside, rare_garbage_collection
+from phist.jit.side_process import Functions, compiling_beside, rare_garbage_collection
 from phist.nn.adamw import AdamW
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
@@ -97,18 +97,38 @@ def _one_process() -> Iterator[None]:
 
 
 def _compile() -> None:
-    """Here, and the backward pass in a second process meanwhile, where that can leave its code on disk."""
-    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, {backward: _types_of_backward}):
+    """Half of it in a second process meanwhile, where that can leave its code on disk."""
+    here = _HERE if is_portable() else _TYPED_HERE
+    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, _BESIDE, here):
         _compute_something()
 
 
 def _types_of_backward(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Items, shard and job: so the second process can begin with it as soon as a job is there."""
+    """Items, shard and job."""
     return types.int64[::1], types.int64, HandleType(types_of_needs[0])
 
 
+def _types_of_run_worker(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Round, mode, job and training."""
+    return types.int64, types.int64, types_of_needs[0], typeof(NO_TRAINING)
+
+
+def _types_of_finish_step(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Step, job and training."""
+    *_, job, training = _types_of_run_worker(types_of_needs)
+    return types.int64, HandleType(job), HandleType(training)
+
+
+# Both processes begin as soon as the types of a job are known.
+_BESIDE: Functions = {backward: _types_of_backward, needs: tuple}
+_HERE: Functions = {run_worker: _types_of_run_worker}
+# The end of a step comes first where it has to be typed, since the rest of `run_worker` needs `backward`, which takes the second
+# process nearly as long as this one takes for `forward`.
+_TYPED_HERE: Functions = {finish_step: _types_of_finish_step, **_HERE}
+
+
 def _compute_something() -> None:
-    """A course of two steps: call every part with arguments of the types that it always has."""
+    """Two steps of training: call every part with arguments of the types that it always has."""
     network = make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0)
     graphs, fused = as_graphset([(3, [(0, 1), (1, 2)])]), FusedNetwork(network)
     graph, drawn = np.zeros(2, np.int64), draw_all(np.array([3, 3]))

@@ -34,7 +34,7 @@ SPARE_SHARDS = 4  # of every step in training, done by the worker that is ready 
 SPARE_PAYS = 0.5  # pairs in a step for each parameter, whose gradient every shard has for itself
 _NO_FLOATS, _NO_INTEGERS = np.empty(0, np.float32), np.empty(0, np.int64)
 _NO_DRAWS = Draws(np.zeros(1, np.int64), np.empty(0, np.int32), _NO_FLOATS)
-_NO_TRAINING = Training(no_adamw(), no_statistics(), no_statistics())
+NO_TRAINING = Training(no_adamw(), no_statistics(), no_statistics())
 
 
 class FusedNetwork:
@@ -308,7 +308,7 @@ class _Pass:
             gradients=np.empty((self.n_shards, n_gradients), np.float32),
         )
 
-    def _run(self, mode: int, training: Training = _NO_TRAINING) -> None:
+    def _run(self, mode: int, training: Training = NO_TRAINING) -> None:
         def task(number: int, cells: Array, this_round: int) -> None:
             run_worker(this_round, mode, self._job(self.arenas[number], number, cells), training)
 

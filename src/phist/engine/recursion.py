@@ -121,7 +121,7 @@ def _store_sum(x: Any, row: int, block: int, k: int, width: int, total: Any) -> 
 
 
 @inner
-def _fold_term(x: Any, n: int, k: int, width: int, operator: Operator, in_fours: bool) -> None:
+def _clenshaw_term(x: Any, n: int, k: int, width: int, operator: Operator, in_fours: bool) -> None:
     """Add what the k-th blocks of the first ``n`` rows mean to the blocks before them."""
     for row in range(n):
         for block in range((k - 1) * width, k * width, LANES):
@@ -129,7 +129,7 @@ def _fold_term(x: Any, n: int, k: int, width: int, operator: Operator, in_fours:
 
 
 @inner
-def _fold_term_beside(x: Any, k: int, width: int, operator: Operator) -> None:
+def _clenshaw_term_beside(x: Any, k: int, width: int, operator: Operator) -> None:
     apart = x.width // BESIDE
     for row in range(x.n):
         for block in range((k - 1) * width, k * width, LANES):
@@ -145,7 +145,7 @@ def chebyshev_sum_beside(x: Any, order: int, operator: Operator) -> None:
     """`chebyshev_sum` of `BESIDE` signals; the backward form of `chebyshev_terms_beside`."""
     never_inline()
     for k in range(order - 1, 0, -1):
-        _fold_term_beside(x, k, x.width // (BESIDE * order), operator)
+        _clenshaw_term_beside(x, k, x.width // (BESIDE * order), operator)
 
 
 @inner
@@ -154,7 +154,7 @@ def chebyshev_sum(x: Any, order: int, operator: Operator) -> None:
     never_inline()
     width = x.width // order
     for k in range(order - 1, 0, -1):
-        _fold_term(x, x.n, k, width, operator, NO)
+        _clenshaw_term(x, x.n, k, width, operator, NO)
 
 
 @inner
@@ -163,7 +163,7 @@ def ball_sum(x: Any, order: int, reached: Any, operator: Operator) -> None:
     never_inline()
     width = x.width // order
     for k in range(order - 1, 0, -1):
-        _fold_term(x, reached[k - 1], k, width, operator, YES)
+        _clenshaw_term(x, reached[k - 1], k, width, operator, YES)
 
 
 @inner

@@ -49,7 +49,7 @@ def run_worker(this_round: int, mode: int, job: Job, training: Training) -> None
         for at in range(shards.ptr[step, -1], shards.ends[step]):
             _run_shared(shards.order[at : at + 1], mode, own)
         if mode == TRAIN:
-            _finish_step(step, own, moved)
+            finish_step(step, own, moved)
     end_round(job.cells, job.number, this_round)
 
 
@@ -96,7 +96,7 @@ def _next_end(items: Any, begin: int, job: Any) -> int:
 
 
 @inner
-def _finish_step(step: int, job: Any, training: Any) -> None:
+def finish_step(step: int, job: Any, training: Any) -> None:
     """A step of the optimiser and of the running statistics, all threads together."""
     adamw, number = training.adamw, job.number
     n_threads, n_parts = n_threads_of(job.cells), len(adamw.squares)  # parts by threads, of which fewer may be at work

@@ -11,7 +11,6 @@ are not, as in some strongly regular graphs, or a graph is so large that marking
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from phist.graphs.arrays import Array, IntArray, starts_of
 from phist.graphs.graphset import GraphSet
@@ -58,8 +57,9 @@ def in_canonical_order(graphs: GraphSet) -> Ordered:
 
 
 def _canonical_order(graphs: GraphSet) -> IntArray:
-    order = np.empty(graphs.n_nodes, np.int64)
-    _order_nodes(np.asarray(graphs.node_ptr), *messages(graphs), first_colors(graphs), order)
+    order, largest = np.empty(graphs.n_nodes, np.int64), int(graphs.node_counts().max(initial=0))
+    scratch = np.empty((2, largest), np.int64), np.empty(largest, np.uint64)
+    _order_nodes(np.asarray(graphs.node_ptr), messages(graphs), first_colors(graphs), order, scratch)
     return order
 
 
@@ -85,19 +85,25 @@ def reordered(graphs: GraphSet, node_at: IntArray) -> GraphSet:
 
 @compiled
 def _order_nodes(
-    node_ptr: IntArray, indptr: IntArray, receivers: IntArray, codes: Hashes, colours: Hashes, order: IntArray
+    node_ptr: IntArray, arcs: tuple[IntArray, IntArray, Hashes], colours: Hashes, order: IntArray, scratch: tuple[IntArray, Hashes]
 ) -> None:
-    """Of every graph the nodes in canonical order, as numbers in it; ``colours`` are refined in place."""
+    """Of every graph the nodes in canonical order, as numbers in it; ``colours`` are refined in place.
+
+    ``scratch`` is for two numbers of each node of the largest graph, and one hash: arrays made here would add a half to the
+    time that this takes to compile.
+    """
+    indptr, _, _ = arcs
+    both, sums = scratch
     for graph in range(len(node_ptr) - 1):
         begin, end = node_ptr[graph], node_ptr[graph + 1]
         own = colours[begin:end]
         work = _WORK
-        ranks, n_colours, rounds = _argsort(own), 0, 0
+        ranks, n_colours, rounds = _argsort(own, both), 0, 0
         while n_colours < end - begin and (work > 0 or rounds < _LEAST_ROUNDS):
-            _refine(begin, own, indptr, receivers, codes)
+            _refine(begin, own, arcs, sums)
             work -= end - begin + indptr[end] - indptr[begin]
             rounds += 1
-            ranks = _argsort(own)
+            ranks = _argsort(own, both)
             n_before, n_colours = n_colours, _count_colours(own, ranks)
             if n_colours == n_before:  # nothing more to find out: one node of several alike is marked
                 node = _first_alike(own, ranks)
@@ -108,10 +114,13 @@ def _order_nodes(
 
 
 @inner
-def _argsort(values: Hashes) -> NDArray[np.int64]:
+def _argsort(values: Hashes, scratch: IntArray) -> IntArray:
     """By merging ever longer runs, so that equals stay in order; Numba's own takes longer to compile than all else here."""
     n = len(values)
-    ranks, merged = np.arange(n), np.empty(n, np.int64)
+    ranks: IntArray = scratch[0]
+    merged: IntArray = scratch[1]
+    for place in range(n):
+        ranks[place] = place
     length = 1
     while length < n:
         for begin in range(0, n, 2 * length):
@@ -135,9 +144,11 @@ def _merge(values: Hashes, ranks: IntArray, merged: IntArray, begin: int, middle
 
 
 @inner
-def _refine(begin: int, own: Hashes, indptr: IntArray, receivers: IntArray, codes: Hashes) -> None:
+def _refine(begin: int, own: Hashes, arcs: tuple[IntArray, IntArray, Hashes], sums: Hashes) -> None:
     """One round: every colour takes in those of the neighbours."""
-    sums = np.zeros(len(own), np.uint64)
+    indptr, receivers, codes = arcs
+    for node in range(len(own)):
+        sums[node] = 0
     for node in range(len(own)):
         for arc in range(indptr[begin + node], indptr[begin + node + 1]):
             sums[receivers[arc] - begin] += mix(own[node] + codes[arc])
@@ -146,15 +157,15 @@ def _refine(begin: int, own: Hashes, indptr: IntArray, receivers: IntArray, code
 
 
 @inner
-def _count_colours(own: Hashes, ranks: NDArray[np.int64]) -> int:
+def _count_colours(own: Hashes, ranks: IntArray) -> int:
     count = 1
-    for place in range(1, len(ranks)):
+    for place in range(1, len(own)):
         count += own[ranks[place]] != own[ranks[place - 1]]
     return count
 
 
 @inner
-def _first_alike(own: Hashes, ranks: NDArray[np.int64]) -> int:
+def _first_alike(own: Hashes, ranks: IntArray) -> int:
     """The first node of those that share the smallest colour of all that are shared."""
     place = 1
     while own[ranks[place]] != own[ranks[place - 1]]:

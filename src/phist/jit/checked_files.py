@@ -1,4 +1,8 @@
-"""Files of compiled code that are never believed when a byte of them is damaged."""
+"""Files of compiled code that are never believed when a byte of them is damaged.
+
+What this takes from Numba's inside: how its files are read and written, which it does unchecked (`IndexDataCacheFile`).
+`tests/jit/test_code_cache.py` fails where that changes.
+"""
 
 import os
 import pickle

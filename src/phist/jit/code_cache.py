@@ -1,6 +1,10 @@
 """Compiled code on disk: out of date when any source of its package changes, and never run when a byte of it is damaged.
 
 Beside the machine code lies the portable code that it was made of, for other processors (`portable`).
+
+What this takes from Numba's inside: the cache of a function and what is kept in it (`FunctionCache`, `CompileResultCacheImpl`),
+since there is no other way to say when code is out of date; and its runtime, which would be loaded with all else that
+compiling needs. `tests/jit/test_code_cache.py` fails where one of them changes.
 """
 
 import warnings

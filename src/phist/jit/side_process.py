@@ -1,9 +1,9 @@
 """A second process that compiles beside this one.
 
 Numba types and lowers in Python, on one core. A second core is of use to a second process only, which has to be given something
-that nothing else waits for: a unit (`linking`). It is told through its standard input what to compile, keeps the code on disk as
-every process does, and answers nothing: who asked for a unit looks for it on disk, and compiles it where it never comes, whether
-the process could not be started, was killed, found no room, or hangs.
+that nothing else waits for: a unit (`linking`), or a function that Python calls later. It is told through its standard input what
+to compile, keeps the code on disk as every process does, and answers nothing: who asked for code looks for it on disk, and
+compiles it where it never comes, whether the process could not be started, was killed, found no room, or hangs.
 """
 
 import gc
@@ -20,17 +20,22 @@ from typing import Any
 
 from phist.cores import usable_cores
 
-MOST_SECONDS = 120  # to wait for a unit; one takes about six on an idle core
+MOST_SECONDS = 120  # to wait for a unit; the longest takes about eight on an idle core
 LOOK_AFTER = 0.02  # seconds
 GARBAGE = 100_000  # objects that are made between two looks for garbage
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from phist.jit.side_process import serve; serve()"
+Functions = dict[Any, Callable[[Any], Any]]
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from phist.jit.side_process import serve; serve({module!r})"
 
 
 class SideProcess:
-    """A process that compiles what it is asked to, one after the other; without one, nobody waits for anything."""
+    """A process that compiles what it is asked to, one after the other; without one, nobody waits for anything.
 
-    def __init__(self) -> None:
-        self._process = _start()
+    Args:
+        module: of what it will be asked for, which it imports meanwhile.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._process = _start(module)
         self._asked: set[tuple[Any, Any]] = set()
 
     def ask(self, unit: Any, types: Any) -> None:
@@ -45,8 +50,9 @@ class SideProcess:
     def wait_for(self, unit: Any, types: Any) -> None:
         """Until the code is on disk, if it was asked for such types; it may be missing all the same."""
         until = time.monotonic() + MOST_SECONDS
-        while (unit, types) in self._asked and self._runs() and time.monotonic() < until:
-            if unit._cache.is_compiled(unit.targetctx.codegen()):
+        while (unit, types) in self._asked and self._runs() and not unit._cache.is_compiled(unit.targetctx.codegen()):
+            if time.monotonic() > until:
+                self.end()  # so that nobody waits for anything else
                 return
             time.sleep(LOOK_AFTER)
 
@@ -61,11 +67,11 @@ class SideProcess:
                 self._process.communicate()
 
 
-def _start() -> "subprocess.Popen[bytes] | None":
+def _start(module: str) -> "subprocess.Popen[bytes] | None":
     """Nothing where it would only take this process's time, or where another program has Python in it: it would start itself."""
     if usable_cores() < 2 or not Path(sys.executable or "").name.lower().startswith("python"):
         return None
-    call, nowhere = [sys.executable, "-c", _PROGRAM.format(path=sys.path)], subprocess.DEVNULL
+    call, nowhere = [sys.executable, "-c", _PROGRAM.format(path=sys.path, module=module)], subprocess.DEVNULL
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of Windows
     with suppress(OSError):
         return subprocess.Popen(call, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, creationflags=no_window)
@@ -73,24 +79,28 @@ def _start() -> "subprocess.Popen[bytes] | None":
 
 
 @contextmanager
-def compiling_beside(first: Any, units: dict[Any, Callable[[Any], Any]]) -> Iterator[None]:
-    """A second process compiles units, one after the other, from the moment on that this one looks for the code of ``first``.
+def compiling_beside(first: Any, beside: Functions, here: Functions) -> Iterator[None]:
+    """Two processes compile: they begin when this one looks for the code of ``first``.
 
     Args:
-        units: with the types of their arguments, given those of ``first``.
+        beside: what the second process compiles, one after the other, and how the types of ``first`` tell those of its arguments.
+        here: what this one compiles meanwhile, likewise.
     """
-    process = SideProcess()
+    process = SideProcess(first.__module__)
 
-    def ask(types: Any) -> None:
-        for unit, types_of_unit in units.items():
-            process.ask(unit, types_of_unit(types))
+    def before_looking_up(function: Any, types: Any) -> None:
+        if function is first:
+            for unit, types_of in beside.items():
+                process.ask(unit, types_of(types))
+            for own, types_of in here.items():
+                own.compile(types_of(types))
+        process.wait_for(function, types)
 
     try:
         with ExitStack() as stack:
             stack.enter_context(rare_garbage_collection())
-            stack.enter_context(_looking_up(first, ask))
-            for unit in units:
-                stack.enter_context(_looking_up(unit, partial(process.wait_for, unit)))
+            for function in {first, *beside}:
+                stack.enter_context(_looking_up(function, partial(before_looking_up, function)))
             yield
     finally:
         process.end()
@@ -98,13 +108,20 @@ def compiling_beside(first: Any, units: dict[Any, Callable[[Any], Any]]) -> Iter
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """A compiler makes many objects and keeps them: looking through all of them again and again takes an eighth of its time."""
-    before = gc.get_threshold()
+    """A compiler makes many objects and keeps them: looking through all of them again and again takes an eighth of its time.
+
+    What was there before is not looked through at all; unless somebody else has seen to that, and says when it ends.
+    """
+    before, is_ours = gc.get_threshold(), gc.get_freeze_count() == 0
     gc.set_threshold(GARBAGE, *before[1:])
+    if is_ours:
+        gc.freeze()
     try:
         yield
     finally:
         gc.set_threshold(*before)
+        if is_ours:
+            gc.unfreeze()
 
 
 @contextmanager
@@ -124,9 +141,11 @@ def _looking_up(function: Any, do: Callable[[Any], None]) -> Iterator[None]:
         del cache.load_overload
 
 
-def serve() -> None:
+def serve(module: str) -> None:
     """Compile what standard input asks for, until it ends, as it does when the process that asks ends."""
     with rare_garbage_collection(), suppress(EOFError):
+        import_module(module)
+        gc.freeze()
         while True:
             module, name, types = pickle.load(sys.stdin.buffer)
             getattr(import_module(module), name).compile(types)

@@ -18,8 +18,8 @@ NOT_ASKED_FOR = "no study in this report asks for it"
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Why a method has no records on a dataset.
+class PlannedPairs:
+    """What the studies ask for of each method and dataset, and so why there are no records of a pair.
 
     Attributes:
         asked: the file of the study that asks for a pair.
@@ -40,7 +40,7 @@ class Plan:
         return "", NOT_ASKED_FOR
 
 
-def read_plan(folders: Iterable[str | Path]) -> Plan:
+def read_plan(folders: Iterable[str | Path]) -> PlannedPairs:
     """The plan of the studies whose records are in some folders."""
     asked: dict[Pair, str] = {}
     left_out: dict[Pair, str] = {}
@@ -53,7 +53,7 @@ def read_plan(folders: Iterable[str | Path]) -> Plan:
                 folds |= dict.fromkeys(_pairs(block), len(content["folds"]))
         for block in _blocks(content, "left_out"):
             left_out |= dict.fromkeys(_pairs(block), " ".join(str(block.get("reason", "no reason given")).split()))
-    return Plan(asked, left_out, folds)
+    return PlannedPairs(asked, left_out, folds)
 
 
 def named_metric(*folders: str | Path) -> str:

@@ -15,7 +15,7 @@ from phist.evaluation.splits import FOLDS, count_folds
 from phist.evaluation.statistics import mean_and_deviation
 from phist.metrics import METRICS
 from phist.report.order import family_of, method_place, sort_datasets
-from phist.report.plan import Plan, named_metric, read_plan, spec_path
+from phist.report.plan import PlannedPairs, named_metric, read_plan, spec_path
 
 Fold = tuple[int, int]  # number of the shuffle, number of the fold
 Setting = tuple[str, bool]  # protocol, and whether graphs that look alike are kept together
@@ -116,7 +116,7 @@ class Study:
     results: tuple[Result, ...] = ()
     name: str = "study"
     metric: str = "accuracy"
-    plan: Plan = field(default_factory=Plan)
+    plan: PlannedPairs = field(default_factory=PlannedPairs)
     specs: Mapping[str, str] = field(default_factory=dict)
     _index: dict[tuple[str, str], Result] = field(init=False, repr=False, compare=False)
 
