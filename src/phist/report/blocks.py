@@ -23,6 +23,7 @@ from phist.report.tables import NO_RECORDS, generalisation_table, leave_out_unme
 
 HEADLINE_ROWS = 4  # what a README has room for; the first datasets of the study, whatever came out
 WHOLE, ABLATIONS = "phist-linear", ("phist-sum", "phist-deterministic")  # one network under the linear head each
+PRINTED, PRINTED_ABLATIONS = "phist-paper", ("phist-paper-sum", "phist-paper-deterministic")  # the same, trained as printed
 BLOCKS: dict[str, Callable[[Study], str]] = {
     "headline": lambda study: summary_markdown(study, HEADLINE_ROWS),
     "summary": summary_markdown,
@@ -31,6 +32,7 @@ BLOCKS: dict[str, Callable[[Study], str]] = {
     "generalisation": lambda study: to_markdown(generalisation_table(study)),
     "differences": lambda study: to_markdown(difference_table(study, OURS)),
     "ablations": lambda study: to_markdown(difference_table(study, WHOLE, ABLATIONS)),
+    "ablations-as-printed": lambda study: to_markdown(difference_table(study, PRINTED, PRINTED_ABLATIONS)),
     "ranks": lambda study: to_markdown(ranks_table(study)),
     "costs": lambda study: to_markdown(costs_table(study)),
     "growth": growth_markdown,
