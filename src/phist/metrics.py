@@ -51,7 +51,11 @@ class Metrics:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`; a value out of its range is a `ConfigError`."""
+        """The inverse of `to_dict`; a value out of its range is a `ConfigError`.
+
+        Args:
+            values: what `to_dict` returned.
+        """
         low, high = values["interval"]
         shares = "accuracy", "balanced_accuracy", "calibration_error"
         auc = values["roc_auc"]

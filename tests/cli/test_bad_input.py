@@ -77,7 +77,7 @@ def test_model_folder_without_weights(refused, model, data, tmp_path):
 def test_foreign_folder_is_no_model(refused, data, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
     assert "does not describe a phist model" in refused("predict", tmp_path, data)
-    assert "not a model folder" in refused("embed", tmp_path / "nowhere", data, "--out", tmp_path / "e.npz")
+    assert "there is no folder" in refused("embed", tmp_path / "nowhere", data, "--out", tmp_path / "e.npz")
 
 
 def test_checkpoint_of_another_run_is_not_continued(refused, run, data, tmp_path):

@@ -1,5 +1,6 @@
 """Help as it is rendered: of every command, at 80 columns."""
 
+import os
 import re
 import subprocess
 import sys
@@ -110,7 +111,8 @@ def test_a_mistake_tells_the_usage_that_help_tells():
 
 def test_completion_is_that_of_phist_however_it_is_started():
     command = [sys.executable, "-m", "phist", "--show-completion", "bash"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    asked = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # a test need not be started from a shell
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, env=asked).stdout
     assert shown.rstrip().endswith("_phist_completion phist")
 
 

@@ -75,7 +75,11 @@ class Report:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`; what is no report is a `ModelFileError`."""
+        """The inverse of `to_dict`; what is no report is a `ModelFileError`.
+
+        Args:
+            values: what `to_dict` returned.
+        """
         try:
             unlike = values["unlike"]
             return cls(
