@@ -117,8 +117,9 @@ def test_workers_of_a_shared_graph_stay_within_their_memory(graphs, max_elements
 
 @pytest.mark.parametrize("bad", [0, 1])
 def test_nobody_waits_for_a_worker_that_failed(graphs, bad, monkeypatch):
-    computation, draws = fused_computation(settled_network(SMALL), graphs, by_balls=False, threads=2), some_draws(graphs)
-    expected, run_worker = step_outcome(deepcopy(computation), draws), fused_network.run_worker
+    network, draws, run_worker = settled_network(SMALL), some_draws(graphs), fused_network.run_worker
+    expected = step_outcome(fused_computation(deepcopy(network), graphs, by_balls=False, threads=2), draws)
+    computation = fused_computation(network, graphs, by_balls=False, threads=2)
 
     def failing(this_round, mode, job, training):
         if job.number == bad:
