@@ -98,8 +98,8 @@ def _one_process() -> Iterator[None]:
 
 def _compile() -> None:
     """Half of it in a second process meanwhile, where that can leave its code on disk."""
-    here = _HERE if is_portable() else _TYPED_HERE
-    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, _BESIDE, here):
+    shares = (_TO_LINK, {}) if is_portable() else (_BESIDE, _HERE)
+    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, *shares):
         _compute_something()
 
 
@@ -119,12 +119,12 @@ def _types_of_finish_step(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
     return types.int64, HandleType(job), HandleType(training)
 
 
-# Both processes begin as soon as the types of a job are known.
+# Both processes begin as soon as the types of a job are known. The end of a step comes first here, since the rest of `run_worker`
+# needs `backward`, which takes the second process nearly as long as this one takes for `forward`.
 _BESIDE: Functions = {backward: _types_of_backward, needs: tuple}
-_HERE: Functions = {run_worker: _types_of_run_worker}
-# The end of a step comes first where it has to be typed, since the rest of `run_worker` needs `backward`, which takes the second
-# process nearly as long as this one takes for `forward`.
-_TYPED_HERE: Functions = {finish_step: _types_of_finish_step, **_HERE}
+_HERE: Functions = {finish_step: _types_of_finish_step, run_worker: _types_of_run_worker}
+# Where nothing has to be typed, this process is done with its part when the other one has begun.
+_TO_LINK: Functions = {backward: _types_of_backward}
 
 
 def _compute_something() -> None:
