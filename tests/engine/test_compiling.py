@@ -134,7 +134,7 @@ def test_two_processes_compile_the_code_that_this_one_will_look_for():
     [
         (None, False, []),
         ("somewhere", False, ["backward", "needs", "finish_step", "run_worker"]),
-        ("somewhere", True, ["backward"]),
+        ("somewhere", True, ["backward", "forward"]),
     ],
 )
 def test_a_second_process_compiles_where_it_can_leave_its_code(folder, portable, expected, monkeypatch):

@@ -97,14 +97,14 @@ def _one_process() -> Iterator[None]:
 
 
 def _compile() -> None:
-    """Half of it in a second process meanwhile, where that can leave its code on disk."""
-    shares = (_TO_LINK, {}) if is_portable() else (_BESIDE, _HERE)
+    """Half of it in a second process meanwhile, where that can leave its code on disk; of portable code one pass each."""
+    shares = ({backward: _types_of_pass}, {forward: _types_of_pass}) if is_portable() else (_BESIDE, _HERE)
     with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, *shares):
         _compute_something()
 
 
-def _types_of_backward(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Items, shard and job."""
+def _types_of_pass(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Items, shard and job, of `forward` and of `backward`."""
     return types.int64[::1], types.int64, HandleType(types_of_needs[0])
 
 
@@ -121,10 +121,8 @@ def _types_of_finish_step(types_of_needs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 # Both processes begin as soon as the types of a job are known. The end of a step comes first here, since the rest of `run_worker`
 # needs `backward`, which takes the second process nearly as long as this one takes for `forward`.
-_BESIDE: Functions = {backward: _types_of_backward, needs: tuple}
+_BESIDE: Functions = {backward: _types_of_pass, needs: tuple}
 _HERE: Functions = {finish_step: _types_of_finish_step, run_worker: _types_of_run_worker}
-# Where nothing has to be typed, this process is done with its part when the other one has begun.
-_TO_LINK: Functions = {backward: _types_of_backward}
 
 
 def _compute_something() -> None:
