@@ -230,8 +230,6 @@ class Network(Member):
             raise ModelFileError("the model's network has heads and no weights; save the model again")
         if not set(member.predictors) <= set(HEADS) or len(seeds) > MOST_NETWORKS:
             raise ModelFileError(f"the model has heads {values['heads']!r:.100} or more networks than {MOST_NETWORKS}")
-        if member.predictors and not seeds:
-            raise ModelFileError("the model has heads and no network that they belong to; save the model again")
         for number, seed in enumerate(seeds):
             own = _below(arrays, f"{number}.")
             network = network_from_arrays(preset.network, n_classes, _below(own, "network."))
