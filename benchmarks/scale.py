@@ -22,6 +22,7 @@ from engine_memory import peak_memory
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 PARTS = 20  # of the output of a stream, so that two shards have as much to do each
+PART_ROWS = 2048  # in a part of a long stream
 PART = 100_000  # generated graphs in a file
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 ROOM = 4 << 30  # bytes that a fit may have, mapped files apart
@@ -165,7 +166,7 @@ def streams(options):
             while written < count:
                 write_graph_rows(place / "lake" / f"{written // PART:05d}.parquet", molecules(PART, written))
                 written += PART
-            found = child("streamed", place / "model", place / "lake", place / f"out{count}", env={"OMP_NUM_THREADS": "1"})
+            found = child("streamed", place / "model", place / "lake", PART_ROWS, place / f"out{count}", env=ONE_THREAD)
             results[str(count)] = {"graphs": count, **found}
             print(results[str(count)], file=sys.stderr)
     return results
