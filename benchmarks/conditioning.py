@@ -24,7 +24,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from phist import as_graphset, load_dataset
-from phist.engine.computation import Computation, Fused, Reference
+from phist.engine.computation import Computation, Reference
+from phist.engine.fused import Fused
 from phist.nn.network import StructuralNetwork, make_network
 from phist.nn.normalization import Moments, MultisetNorm
 from phist.training.loop import Examples, Trainer

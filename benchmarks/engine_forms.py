@@ -103,8 +103,11 @@ class PhistForm(Form):
         torch.set_num_threads(before)
 
     def run_epoch(self, number: int) -> None:
-        with self.trainer.computation.at_work():
-            self.trainer._train(number)
+        trainer = self.trainer
+        trainer.network.train()
+        with trainer.computation.at_work():
+            for steps in trainer.steps_of(number):
+                trainer.learner.train(steps, trainer.optimizer, trainer.config.gradient_clip)
 
 
 class PygForm(Form):

@@ -30,7 +30,7 @@ def measure_steps(dataset: str, threads: int, steps: int, repeats: int) -> dict[
     forms["engine, one thread"] = make_form("engine", task, threads=1)
     engine, timed = forms["engine"], make_form("engine", task, threads)
     forms["engine, by the clock"] = timed
-    timed.trainer.computation.fused.keep_time()
+    timed.trainer.computation.keep_time()
     seconds: dict[str, list[float]] = {name: [] for name in forms}
     cycles = []
     for number in range(1 + repeats):
@@ -70,7 +70,7 @@ def measure_one_thread(dataset: str, threads: int, steps: int, repeats: int) -> 
 
 
 def _clocks(form: PhistForm) -> Any:
-    return form.trainer.computation.fused.clocks.sum(axis=0).copy()
+    return form.trainer.computation.clocks.sum(axis=0).copy()
 
 
 def _phases(cycles: Any, seconds: float, threads: int) -> dict[str, float]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from phist import StructuralClassifier, load_dataset
-from phist.engine.computation import compute
+from phist.engine.choice import compute
 from phist.training.inference import Inference, average_over_roots
 
 BEGIN, END = "<!-- inference:begin -->", "<!-- inference:end -->"

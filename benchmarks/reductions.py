@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from phist import load_dataset
 from phist.drawing.engine import plot_balls, plot_twins
-from phist.engine.fused_network import FusedNetwork
+from phist.engine.fused import Fused
 from phist.engine.plan import Plan, measure_balls
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
@@ -48,8 +48,8 @@ class Counted:
 
 def count_rows(graphs: GraphSet, config: NetworkConfig, seed: int = 0) -> Counted:
     """Count the rows of ``graphs`` for roots drawn as ``config`` says."""
-    fused = FusedNetwork(make_network(config, n_classes=2, seed=0))
-    plan, reach, sizes = fused.plan(graphs), fused.shape.reach, graphs.node_counts()
+    fused = Fused(make_network(config, n_classes=2, seed=0), graphs)
+    plan, reach, sizes = fused.plan, fused.shape.reach, graphs.node_counts()
     draws = config.sampler.draw(sizes, np.random.default_rng(seed))
     drawn = np.add.reduceat(draws.counts, draws.ptr[:-1]).astype(np.int64)
     ptr, rows = _distinct_rows(plan, draws)

@@ -19,7 +19,7 @@ import torch
 from inference import paper_folds
 
 from phist import load_dataset
-from phist.engine.computation import compute
+from phist.engine.choice import compute
 from phist.nn.network import make_network
 from phist.training import loop
 from phist.training.inference import average_over_roots

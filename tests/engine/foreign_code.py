@@ -16,7 +16,7 @@ from numba.core.caching import NullCache
 from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.runtime import rtsys
 
-from phist.engine import compiling, fused_network, worker
+from phist.engine import batch_pass, compiling, worker
 from phist.engine.jit import inner
 from phist.engine.worker import run_worker
 from phist.jit import linking
@@ -33,7 +33,7 @@ class _LinkedError(Exception):
 def types_of_a_step():
     """Of the arguments of `run_worker`, which are the same in every training."""
     seen = []
-    with patch.object(fused_network, "run_worker", lambda *given: seen.append(tuple(map(numba.typeof, given)))):
+    with patch.object(batch_pass, "run_worker", lambda *given: seen.append(tuple(map(numba.typeof, given)))):
         compiling._compute_something()
     return seen[-1]
 

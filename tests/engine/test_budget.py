@@ -17,9 +17,9 @@ from engine_truth import (
     some_draws,
 )
 
+from phist.engine.batch_pass import Pass
 from phist.engine.budget import KEPT
-from phist.engine.computation import Fused
-from phist.engine.fused_network import _Pass
+from phist.engine.fused import Fused
 from phist.engine.recursion import BESIDE
 from phist.engine.steps import Steps
 from phist.engine.threads import make_shards
@@ -93,9 +93,9 @@ def test_last_responses_that_are_held_change_no_bit(statistics):
     graphs = random_graphs([30, 9, 70], seed=2, probability=0.1)
     config = replace(SMALL, max_elements=700, statistics=statistics)
     held, computed = (fused_computation(settled_network(config), graphs, by_balls=False) for _ in range(2))
-    computed.fused.max_held = 0
+    computed.max_held = 0
     found, again = (outcome(computation, draw_all(graphs.node_counts())) for computation in (held, computed))
-    assert held.fused.max_held > 0
+    assert held.max_held > 0
     for name, value in found.items():
         np.testing.assert_array_equal(again[name], value, err_msg=name)
 
@@ -109,8 +109,8 @@ def torus(rows, columns):
 
 def needs(computation, chosen, draws, shards, keep):
     """What a pass asks for when its graphs are shared out so."""
-    call = _Pass(computation.fused, computation.plan, chosen, draws)
-    call.max_pairs, call.shards, call.n_shards = computation.fused.max_pairs, shards, shards.ptr.shape[1] - 1
+    call = Pass(computation, chosen, draws)
+    call.max_pairs, call.shards, call.n_shards = computation.max_pairs, shards, shards.ptr.shape[1] - 1
     call.n_workers = call.n_shards
     call._begin(keep)
     return call.sizes(keep)
@@ -136,7 +136,7 @@ def test_memory_of_a_large_graph_is_bounded_by_the_configuration():
     computation.network.eval()
     with torch.no_grad():
         found = computation.graph_embeddings(np.arange(1), draw_all(computation.sizes))
-    (arena,) = computation.fused._arenas[0]
+    (arena,) = computation._arenas[0]
     embeddings = 6000 * (SMALL.bins + 2) * 16  # of all roots, and their products
     assert found.isfinite().all()
     assert len(arena.floats) < 1.5 * (embeddings + 24 * config.max_elements)

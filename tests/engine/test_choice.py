@@ -9,8 +9,9 @@ import torch
 from engine_truth import SMALL, make_graphs, random_graphs
 
 from phist import StructuralClassifier
-from phist.engine.choice import choose_engine, uncovered
-from phist.engine.computation import Fused, Reference, compute
+from phist.engine.choice import choose_engine, compute, uncovered
+from phist.engine.computation import Reference
+from phist.engine.fused import Fused
 from phist.errors import ConfigError, EngineNotice
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.kernels import KERNELS, Triangle, register_kernel

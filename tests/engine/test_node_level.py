@@ -110,7 +110,7 @@ def test_balls_and_whole_graphs_are_alike(graphs, orders):
 def test_roots_in_turns_and_at_once_are_alike(graphs, max_pairs, threads, statistics, by_balls):
     def in_turns(network, graphs):
         computation = fused_computation(network, graphs, by_balls, threads)
-        computation.fused.max_pairs = max_pairs
+        computation.max_pairs = max_pairs
         assert (computation.plan.row_counts**2).max() > max_pairs  # one turn is not enough
         return computation
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from engine_truth import CLASSES, SMALL, fused_computation, random_graphs, settled_network, some_draws
 
-from phist.engine import fused_network
+from phist.engine import batch_pass, fused
 from phist.engine.computation import Computation, Reference
 from phist.engine.steps import Steps
 from phist.nn.network import make_network
@@ -74,13 +74,13 @@ def test_spare_shares_change_nothing_but_rounding(graphs, monkeypatch, threads, 
     network, steps = settled_network(SMALL), make_steps(graphs, batch=batch)
     networks = []
     for pays in (0.0, np.inf):
-        monkeypatch.setattr(fused_network, "SPARE_PAYS", pays)
+        monkeypatch.setattr(fused, "SPARE_PAYS", pays)
         networks.append(trained(network, graphs, steps, threads=threads)[0])
     assert_same_networks(*networks)
 
 
 def test_whoever_takes_a_spare_shard_the_bits_are_the_same(graphs, monkeypatch):
-    monkeypatch.setattr(fused_network, "SPARE_PAYS", 0.0)
+    monkeypatch.setattr(fused, "SPARE_PAYS", 0.0)
     network, steps = settled_network(SMALL), make_steps(graphs, batch=20)
     first, *others = [trained(network, graphs, steps, threads=2)[0].state_dict() for _ in range(6)]
     assert all(torch.equal(first[name], other[name]) for other in others for name in first)
@@ -145,7 +145,7 @@ def test_same_course_twice_gives_the_same_bits(graphs, threads):
 def test_course_in_parts_gives_the_same_bits(graphs, monkeypatch):
     network, steps = settled_network(SMALL), make_steps(graphs)
     whole, _, outcome = trained(network, graphs, steps)
-    monkeypatch.setattr(fused_network, "PAIRS_A_CALL", 1)
+    monkeypatch.setattr(fused, "PAIRS_A_CALL", 1)
     parted, optimizer, parted_outcome = trained(network, graphs, steps)
     assert all(torch.equal(one, other) for one, other in zip(whole.parameters(), parted.parameters(), strict=True))
     assert parted_outcome[1] == outcome[1] and parted_outcome[0] == pytest.approx(outcome[0])
@@ -170,7 +170,7 @@ def test_frozen_parameters_stay(graphs):
 def test_error_in_a_thread_comes_through_and_nobody_waits_for_ever(graphs, bad, monkeypatch):
     network, steps = settled_network(SMALL), make_steps(graphs)
     computation = fused_computation(network, graphs, threads=2)
-    optimizer, run_worker = make_optimizer(computation.network), fused_network.run_worker
+    optimizer, run_worker = make_optimizer(computation.network), batch_pass.run_worker
 
     def failing(this_round, mode, job, training):
         if job.number == bad:
@@ -178,7 +178,7 @@ def test_error_in_a_thread_comes_through_and_nobody_waits_for_ever(graphs, bad, 
         run_worker(this_round, mode, job, training)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fused_network, "run_worker", failing)
+        patch.setattr(batch_pass, "run_worker", failing)
         with pytest.raises(MemoryError):
             train(computation, steps, optimizer)
     train(computation, steps, optimizer)

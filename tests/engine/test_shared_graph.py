@@ -19,9 +19,9 @@ from engine_truth import (
     some_draws,
 )
 
-from phist.engine import fused_network, threads, torch_threads
+from phist.engine import batch_pass, threads, torch_threads
+from phist.engine.batch_pass import Pass
 from phist.engine.computation import Reference
-from phist.engine.fused_network import _Pass
 from phist.engine.recursion import BESIDE
 from phist.engine.steps import Steps
 from phist.nn.adamw import AdamW
@@ -31,7 +31,7 @@ from phist.nn.sampling import Views, draw_all
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch):
     """However small a graph is."""
-    monkeypatch.setattr(fused_network, "PAIRS_SHARED", 0)
+    monkeypatch.setattr(batch_pass, "PAIRS_SHARED", 0)
     monkeypatch.setattr(threads, "PAIRS_A_THREAD", 1)
     monkeypatch.setattr(threads, "SHARED_FROM", 0)
     monkeypatch.setattr(torch_threads, "usable_cores", lambda: 8)
@@ -65,7 +65,7 @@ def check_shared(config, graphs, draws, n_threads, beside=None):
     truth, single = (step_outcome(Reference(own, graphs), draws) for own in (deepcopy(network).double(), deepcopy(network)))
     fused = fused_computation(network, graphs, by_balls=False, threads=n_threads, beside=beside)
     with torch.no_grad():
-        is_shared = len(_Pass(fused.fused, fused.plan, np.arange(len(graphs)), draws).shared) == len(graphs)
+        is_shared = len(Pass(fused, np.arange(len(graphs)), draws).shared) == len(graphs)
     assert is_shared == (n_threads > 1 and config.statistics == "joint")
     check_close(step_outcome(fused, draws), truth, single)
 
@@ -117,7 +117,7 @@ def test_workers_of_a_shared_graph_stay_within_their_memory(graphs, max_elements
 
 @pytest.mark.parametrize("bad", [0, 1])
 def test_nobody_waits_for_a_worker_that_failed(graphs, bad, monkeypatch):
-    network, draws, run_worker = settled_network(SMALL), some_draws(graphs), fused_network.run_worker
+    network, draws, run_worker = settled_network(SMALL), some_draws(graphs), batch_pass.run_worker
     expected = step_outcome(fused_computation(deepcopy(network), graphs, by_balls=False, threads=2), draws)
     computation = fused_computation(network, graphs, by_balls=False, threads=2)
 
@@ -127,7 +127,7 @@ def test_nobody_waits_for_a_worker_that_failed(graphs, bad, monkeypatch):
         run_worker(this_round, mode, job, training)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fused_network, "run_worker", failing)
+        patch.setattr(batch_pass, "run_worker", failing)
         with pytest.raises(MemoryError):
             step_outcome(computation, draws)
     found = step_outcome(computation, draws)

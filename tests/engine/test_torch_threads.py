@@ -14,7 +14,7 @@ from joblib.externals.loky import get_reusable_executor
 from sklearn.model_selection import cross_val_score
 
 from phist import StructuralClassifier
-from phist.engine.computation import compute
+from phist.engine.choice import compute
 from phist.engine.torch_threads import openmp_limit, thread_budget
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.config import NetworkConfig

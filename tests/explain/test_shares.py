@@ -7,7 +7,7 @@ import pytest
 import torch
 from engine_truth import ODD_GRAPHS, SMALL, random_graphs, settled_network
 
-from phist.engine.computation import compute
+from phist.engine.choice import compute
 from phist.estimators.trained import TrainedNetwork
 from phist.explain import shares
 from phist.explain.parts import parts_of, signals_of

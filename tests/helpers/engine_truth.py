@@ -8,7 +8,8 @@ from torch.nn import functional as F
 
 from phist.engine.arena import make_arena
 from phist.engine.budget import KEPT
-from phist.engine.computation import Fused, Reference
+from phist.engine.computation import Reference
+from phist.engine.fused import Fused
 from phist.graphs.packing import Reading, pack
 from phist.nn.config import NetworkConfig
 from phist.nn.network import make_network
@@ -120,7 +121,7 @@ def outcome(computation, draws, *, training=True):
 def fused_computation(network, graphs, by_balls=None, threads=1, beside=None):
     """The engine on a copy of the network; ``by_balls`` and ``beside`` overrule the plan."""
     computation = Fused(deepcopy(network), graphs)
-    computation.fused.threads = threads
+    computation.threads = threads
     if by_balls is not None:
         computation.plan = computation.plan._replace(by_balls=np.full(len(graphs), by_balls))
     if beside is not None:
@@ -185,7 +186,7 @@ def guarded_memory(computation, monkeypatch):
         handed.extend(arenas)
         return arenas
 
-    monkeypatch.setattr(computation.fused, "borrow_arenas", borrow)
+    monkeypatch.setattr(computation, "borrow_arenas", borrow)
     return handed
 
 

@@ -63,7 +63,7 @@ def test_roots_in_turns_and_at_once_are_alike(name, statistics):
     network, draws = settled_network(config, usual=some_graphs(name)), drawn(config, graphs)
     _, single = references(network, graphs, draws)
     at_once, in_turns = fused_computation(network, graphs), fused_computation(network, graphs)
-    in_turns.fused.most_places = 3 * int(in_turns.plan.row_counts.min())
+    in_turns.most_places = 3 * int(in_turns.plan.row_counts.min())
     check_close(outcome(in_turns, draws), outcome(at_once, draws), single)
 
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from phist import StructuralClassifier
-from phist.engine.computation import Fused, compute
+from phist.engine.choice import compute
+from phist.engine.fused import Fused
 from phist.errors import ConfigError, DivergenceError, ModelFileError
 from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions
@@ -186,19 +187,18 @@ def test_only_the_proportion_of_extreme_weights_matters(engine, factor):
 @pytest.mark.parametrize("validation", [None, make_examples(8, seed=1)], ids=["alone", "validated"])
 @pytest.mark.parametrize("engine", ["fused", "reference"])
 def test_divergence_is_an_error_that_keeps_the_last_finite_weights(engine, validation, monkeypatch):
-    network, losses, run = make_network(SMALL, 2, seed=0), [], Trainer._train
+    network, after_epochs, steps_of = make_network(SMALL, 2, seed=0), [], Trainer.steps_of
 
-    def diverge(trainer, number):
-        loss, hits = run(trainer, number)
-        losses.append(weights_of(trainer.network))
+    def diverging(trainer, number):
+        yield from steps_of(trainer, number)
+        after_epochs.append(weights_of(trainer.network))
         if number == 2:
             trainer.network.head.weight.data[0, 0] = float("nan")
-        return loss, hits
 
-    monkeypatch.setattr(Trainer, "_train", diverge)
+    monkeypatch.setattr(Trainer, "steps_of", diverging)
     with pytest.raises(DivergenceError, match=r"epoch 3.*lower learning_rate \(0.01\)") as raised:
         fit_network(network, make_examples(), validation, TrainingConfig(epochs=5, learning_rate=0.01), engine=engine)
-    assert_same_weights(weights_of(network), losses[1])
+    assert_same_weights(weights_of(network), after_epochs[1])
     assert len(raised.value.history.epochs) == 2
 
 

@@ -27,7 +27,7 @@ def make_trainer(group, engine="fused", config=CONFIG, weights=WEIGHTS, **settin
     network = make_network(NetworkConfig(channels=(4, 6), bins=4, **{"moments": "head", **settings}), 2, seed=0)
     trainer = Trainer(network, Examples(GRAPHS.with_labels(None), TARGETS, weights), None, config, engine)
     if group is not None:
-        trainer.group, trainer._learner = group, DataParallel(trainer.computation, group)
+        trainer.group, trainer.learner = group, DataParallel(trainer.computation, group)
     return trainer
 
 
@@ -94,7 +94,7 @@ def test_every_graph_of_a_step_is_taken_once_and_costs_are_even():
         network = make_network(NetworkConfig(channels=(4, 6), bins=4), 2, seed=0)
         trainer = Trainer(network, Examples(GRAPHS.with_labels(None), TARGETS, WEIGHTS), None, CONFIG, "fused")
         learner = DataParallel(trainer.computation, group)
-        (steps,) = trainer._windows(0)
+        (steps,) = trainer.steps_of(0)
         part, fractions = learner._own_part(steps)
         return steps, part, fractions, learner.costs
 
@@ -113,7 +113,7 @@ def test_frozen_parameters_stay():
         network.head.weight.requires_grad_(False)
         before = network.head.weight.clone()
         trainer = Trainer(network, Examples(GRAPHS.with_labels(None), TARGETS, WEIGHTS), None, CONFIG, "fused")
-        (steps,) = trainer._windows(0)
+        (steps,) = trainer.steps_of(0)
         network.train()
         optimizer = AdamW([own for own in network.parameters() if own.requires_grad])
         DataParallel(trainer.computation, group).train(steps, optimizer, 1.0)
@@ -165,4 +165,4 @@ def test_one_process_trains_as_ever():
     network = make_network(NetworkConfig(channels=(4, 6), bins=4), 2, seed=0)
     trainer = Trainer(network, Examples(GRAPHS.with_labels(None), TARGETS, WEIGHTS), None, CONFIG, "fused")
     assert trainer.group == Group()
-    assert trainer._learner is trainer.computation
+    assert trainer.learner is trainer.computation

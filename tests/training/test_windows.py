@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from phist import GraphSet
-from phist.engine.computation import Fused, Reference, compute
+from phist.engine.choice import compute
+from phist.engine.computation import Reference
+from phist.engine.fused import Fused
 from phist.graphs.canonical import in_canonical_order
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.adamw import AdamW
@@ -98,7 +100,7 @@ def test_steps_are_those_of_all_graphs_at_once():
     for kind in (Windowed, compute):
         network = small_network().train()
         trainer = Trainer(network, Examples(GRAPHS.with_labels(None), TARGETS, np.ones(30)), None, TrainingConfig(), "fused")
-        (steps,) = trainer._windows(0)
+        (steps,) = trainer.steps_of(0)
         kind(network, GRAPHS, "fused").train(steps, AdamW(network.parameters(), lr=1e-3), 1.0)
         states.append(network.state_dict())
     assert all(np.array_equal(states[0][name], states[1][name]) for name in states[0])

@@ -7,6 +7,9 @@ from weakref import WeakKeyDictionary
 import torch
 
 from phist.engine.bins import COMPILED_KERNELS
+from phist.engine.compiling import prepare
+from phist.engine.computation import Computation, Reference
+from phist.engine.fused import Fused
 from phist.errors import ConfigError, EngineNotice, check_choice
 from phist.graphs.graphset import GraphSet
 from phist.nn.config import NetworkConfig
@@ -14,6 +17,14 @@ from phist.nn.network import StructuralNetwork
 
 Engine = Literal["auto", "fused", "reference"]
 _said: WeakKeyDictionary[StructuralNetwork, set[str]] = WeakKeyDictionary()  # a network is used many times, and told of once
+
+
+def compute(network: StructuralNetwork, graphs: GraphSet, engine: str = "auto") -> Computation:
+    """``network`` on ``graphs``, by the engine that ``engine`` comes to, whose code is compiled by then."""
+    if choose_engine(engine, network, graphs) == "reference":
+        return Reference(network, graphs)
+    prepare()
+    return Fused(network, graphs)
 
 
 def uncovered(config: NetworkConfig) -> str | None:

@@ -12,8 +12,9 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numba import typeof, types
 
+from phist.engine.batch_pass import NO_TRAINING
 from phist.engine.budget import needs
-from phist.engine.fused_network import NO_TRAINING, FusedNetwork
+from phist.engine.fused import Fused
 from phist.engine.passes import backward, forward
 from phist.engine.steps import Steps
 from phist.engine.views import HandleType
@@ -128,7 +129,7 @@ _HERE: Functions = {finish_step: _types_of_finish_step, run_worker: _types_of_ru
 def _compute_something() -> None:
     """Two steps of training: call every part with arguments of the types that it always has."""
     network = make_network(NetworkConfig(orders=(2, 2), channels=(1, 1), bins=2), n_classes=2, seed=0)
-    graphs, fused = as_graphset([(3, [(0, 1), (1, 2)])]), FusedNetwork(network)
+    graphs = as_graphset([(3, [(0, 1), (1, 2)])])
     graph, drawn = np.zeros(2, np.int64), draw_all(np.array([3, 3]))
     steps = Steps(np.arange(3), np.full(2, 1e-3), graph, drawn, graph, np.ones(2, np.float32))
-    fused.train(fused.plan(graphs), steps, AdamW(network.parameters()), clip=1.0)
+    Fused(network, graphs).train(steps, AdamW(network.parameters()), clip=1.0)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from phist.engine.choice import choose_engine
-from phist.engine.compiling import prepare
-from phist.engine.fused_network import FusedNetwork
 from phist.engine.steps import Steps, scale_weights
-from phist.engine.torch_threads import openmp_limit
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import Batch
 from phist.nn.network import NodeLevel, StructuralNetwork
@@ -134,66 +130,6 @@ class Reference(Computation):
                 start, nodes = position, int(self.sizes[graph])
         if len(order):
             yield order[start:]
-
-
-class Fused(Computation):
-    """By the engine, on the processor."""
-
-    engine = "fused"
-    roots_at_once = 1 << 15  # embeddings of so many roots take some tens of megabytes
-
-    def __init__(self, network: StructuralNetwork, graphs: GraphSet) -> None:
-        super().__init__(network, graphs)
-        prepare()
-        self.fused = FusedNetwork(network)
-        self.plan = self.fused.plan(graphs)
-
-    def graph_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
-        return self.fused.graph_embeddings(self.plan, chosen, draws)
-
-    def mean_embeddings(self, chosen: Positions, views: Views) -> Tensor:
-        return self.fused.mean_embeddings(self.plan, chosen, views)
-
-    def both_levels(self, chosen: Positions, views: Views) -> tuple[Tensor, Tensor]:
-        return self.fused.both_levels(self.plan, chosen, views)
-
-    def loss_backward(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
-        if not self._all_learn:
-            return super().loss_backward(chosen, draws, targets, weights)
-        step = Steps(np.array([0, len(chosen)]), np.zeros(1), chosen, draws, targets, np.asarray(weights, np.float64))
-        loss, hits, gradients = self.fused.gradients(self.plan, step)
-        for parameter, gradient in zip(self.fused.parameters.tensors, gradients, strict=True):
-            parameter.grad = gradient
-        return loss, hits
-
-    @property
-    def _all_learn(self) -> bool:
-        return all(parameter.requires_grad for parameter in self.fused.parameters.tensors)
-
-    def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
-        if self._all_learn:
-            return self.fused.train(self.plan, steps, optimizer, clip)
-        return super().train(steps, optimizer, clip)  # torch's optimiser leaves frozen parameters alone
-
-    def node_embeddings(self, chosen: Positions, draws: Draws) -> Tensor:
-        return self.fused.node_embeddings(self.plan, chosen, draws)
-
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Torch's own operations are too small here to share out, and its waiting threads would take the engine's time."""
-        with openmp_limit():
-            yield
-
-    def batches(self, roots: Any) -> Iterator[Positions]:
-        """Graphs as they come; a single one of any size is taken in turns by the engine itself."""
-        filled = np.cumsum(roots) // self.roots_at_once
-        yield from np.split(np.arange(len(self.graphs)), np.flatnonzero(np.diff(filled)) + 1)
-
-
-def compute(network: StructuralNetwork, graphs: GraphSet, engine: str = "auto") -> Computation:
-    """``network`` on ``graphs``, by the engine that ``engine`` comes to."""
-    kinds: dict[str, type[Computation]] = {"fused": Fused, "reference": Reference}
-    return kinds[choose_engine(engine, network, graphs)](network, graphs)
 
 
 def _taken(draws: Draws, n_slots: int) -> Tensor:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from phist.engine.computation import compute
+from phist.engine.choice import compute
 from phist.explain.channels import BinEffect, ChannelEffect, bin_effects, channel_effects, histogram_of, strongest
 from phist.explain.parts import Parts, parts_of, signals_of
 from phist.explain.readers import Reader

@@ -110,7 +110,7 @@ class Trainer:
         self.group = current_group()
         self.computation = _computation(network, training, engine)
         self.validation_computation = None if validation is None else _computation(network, validation, engine)
-        self._learner = self.computation if self.group.size == 1 else DataParallel(self.computation, self.group)
+        self.learner = self.computation if self.group.size == 1 else DataParallel(self.computation, self.group)
         groups = _parameter_groups(network, config.weight_decay)
         self.optimizer = AdamW(groups, lr=config.learning_rate, fused=True)
         self.history = History()
@@ -135,9 +135,12 @@ class Trainer:
 
     def run_epoch(self) -> Epoch:
         """One pass over the training graphs, then a look at the validation graphs."""
-        begin = time.perf_counter()
-        number = len(self.history.epochs)
-        losses, hits = self._train(number)
+        begin, number = time.perf_counter(), len(self.history.epochs)
+        self.network.train()
+        losses, hits, count = 0.0, 0, 0
+        for steps in self.steps_of(number):
+            own_losses, own_hits = self.learner.train(steps, self.optimizer, self.config.gradient_clip)
+            losses, hits, count = losses + own_losses, hits + own_hits, count + len(steps.graphs)
         try:
             validation_loss, validation_accuracy = self._validate(number)
         except DivergenceError:
@@ -147,8 +150,8 @@ class Trainer:
         epoch = Epoch(
             number=number,
             learning_rate=self._learning_rate_at(number),
-            loss=losses,
-            accuracy=hits,
+            loss=losses / count,
+            accuracy=hits / count,
             validation_loss=validation_loss,
             validation_accuracy=validation_accuracy,
             seconds=self.group.agree(time.perf_counter() - begin),
@@ -170,17 +173,8 @@ class Trainer:
             self.history,
         )
 
-    def _train(self, number: int) -> tuple[float, float]:
-        if not self.network.training:
-            self.network.train()
-        loss, hits, count = 0.0, 0, 0
-        for steps in self._windows(number):
-            own_loss, own_hits = self._learner.train(steps, self.optimizer, self.config.gradient_clip)
-            loss, hits, count = loss + own_loss, hits + own_hits, count + len(steps.graphs)
-        return loss / count, hits / count
-
-    def _windows(self, number: int) -> Iterator[Steps]:
-        """The steps of an epoch: all at once, or as many as have their graphs in memory together."""
+    def steps_of(self, number: int) -> Iterator[Steps]:
+        """The steps of epoch ``number``: all at once, or as many as have their graphs in memory together."""
         generator = np.random.default_rng((self.config.seed, number))
         examples, n_graphs, size = self.training, len(self.training.targets), self.config.batch_size
         mean_size = self.computation.mean_size if isinstance(self.computation, Windowed) else None

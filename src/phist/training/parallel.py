@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from phist.engine.computation import Computation, Fused
+from phist.engine.computation import Computation
+from phist.engine.fused import Fused
 from phist.engine.steps import Steps
 from phist.engine.threads import make_shards
 from phist.graphs.arrays import starts_of

@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from phist.engine.choice import choose_engine
-from phist.engine.computation import Computation, Fused, compute
+from phist.engine.choice import choose_engine, compute
+from phist.engine.computation import Computation
+from phist.engine.fused import Fused
 from phist.engine.steps import Steps
 from phist.graphs.canonical import in_canonical_order
 from phist.graphs.graphset import GraphSet

@@ -19,8 +19,9 @@ from engine_truth import (
     some_draws,
 )
 
-from phist.engine import fused_network
-from phist.engine.computation import Fused, Reference
+from phist.engine import batch_pass, fused
+from phist.engine.computation import Reference
+from phist.engine.fused import Fused
 from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 
@@ -242,7 +243,7 @@ def test_gradients_of_a_step_leave_the_parameters_where_they_are(graphs, network
     computation.network.train()
     before = [part.detach().clone() for part in computation.network.parameters()]
     computation.loss_backward(EVERYTHING, some_draws(graphs), EVERYTHING % CLASSES, EVEN)
-    computation.fused.parameters.write()  # the engine's copy of them too
+    computation.parameters.write()  # the engine's copy of them too
     assert all(torch.equal(part, own) for part, own in zip(computation.network.parameters(), before, strict=True))
 
 
@@ -284,7 +285,7 @@ def test_evaluation_teaches_the_statistics_nothing(graphs, network):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_engine_takes_the_threads_that_torch_was_given(graphs, network, threads):
     torch.set_num_threads(threads)
-    assert Fused(network, graphs).fused.threads == threads
+    assert Fused(network, graphs).threads == threads
 
 
 def test_frozen_parameters_get_no_gradient(graphs, network):
@@ -299,7 +300,7 @@ def test_step_gives_its_memory_back(graphs, network):
     computation = fused_computation(network, graphs)
     for _ in range(3):
         computation.loss_backward(EVERYTHING, some_draws(graphs), EVERYTHING % 3, np.ones(4, np.float32))
-    assert len(computation.fused._arenas) == 1
+    assert len(computation._arenas) == 1
 
 
 # Memory ---------------------------------------------------------------------------------------------------------------
@@ -309,12 +310,12 @@ def test_pass_without_gradients_gives_its_memory_back_at_once(graphs, network):
     computation = fused_computation(network, graphs)
     with torch.no_grad():
         computation.scores(EVERYTHING, some_draws(graphs))
-    assert len(computation.fused._arenas) == 1
+    assert len(computation._arenas) == 1
 
 
 def test_pass_without_gradients_asks_for_less_memory(graphs, network, monkeypatch):
-    asked, make_arena = [], fused_network.make_arena
-    monkeypatch.setattr(fused_network, "make_arena", lambda sizes, clock: asked.append(sizes[0]) or make_arena(sizes, clock))
+    asked, make_arena = [], fused.make_arena
+    monkeypatch.setattr(fused, "make_arena", lambda sizes, clock: asked.append(sizes[0]) or make_arena(sizes, clock))
     fused_computation(network, graphs).scores(EVERYTHING, some_draws(graphs))
     with torch.no_grad():
         fused_computation(network, graphs).scores(EVERYTHING, some_draws(graphs))
@@ -323,27 +324,27 @@ def test_pass_without_gradients_asks_for_less_memory(graphs, network, monkeypatc
 
 def test_time_is_kept_by_phase_once_asked_for(graphs, network):
     draws, untimed, timed = some_draws(graphs), fused_computation(network, graphs), fused_computation(network, graphs)
-    timed.fused.keep_time()
+    timed.keep_time()
     assert_identical(outcome(timed, draws), outcome(untimed, draws))
-    assert (timed.fused.clocks.sum(axis=0) > 0).all()
-    assert untimed.fused.clocks.size == 0
+    assert (timed.clocks.sum(axis=0) > 0).all()
+    assert untimed.clocks.size == 0
 
 
 def test_memory_is_held_until_the_way_back(graphs, network):
     computation = fused_computation(network, graphs)
     loss = computation.scores(EVERYTHING, some_draws(graphs)).sum()
-    assert computation.fused._arenas == []
+    assert computation._arenas == []
     loss.backward()
-    assert len(computation.fused._arenas) == 1
+    assert len(computation._arenas) == 1
 
 
 def test_memory_is_used_again(graphs, network):
     computation = fused_computation(network, graphs)
     with torch.no_grad():
         computation.scores(EVERYTHING, draw_all(graphs.node_counts()))
-        ((first,),) = computation.fused._arenas
+        ((first,),) = computation._arenas
         computation.scores(EVERYTHING, some_draws(graphs))
-    ((second,),) = computation.fused._arenas
+    ((second,),) = computation._arenas
     assert first is second
 
 
@@ -352,7 +353,7 @@ def test_two_passes_at_a_time_have_memories_of_their_own(graphs, network):
     losses = [computation.scores(EVERYTHING, some_draws(graphs)).sum() for _ in range(2)]
     for loss in losses:
         loss.backward()
-    (one,), (other,) = computation.fused._arenas
+    (one,), (other,) = computation._arenas
     assert one.floats is not other.floats
 
 
@@ -363,7 +364,7 @@ def test_error_in_a_thread_comes_through_and_the_next_pass_is_right(graphs, netw
     with torch.no_grad():
         expected = computation.scores(EVERYTHING, draws)
         with monkeypatch.context() as patch:
-            patch.setattr(fused_network, "run_worker", failing(fused_network.run_worker, bad))
+            patch.setattr(batch_pass, "run_worker", failing(batch_pass.run_worker, bad))
             with pytest.raises(MemoryError):
                 computation.scores(EVERYTHING, draws)
         assert torch.equal(computation.scores(EVERYTHING, draws), expected)
