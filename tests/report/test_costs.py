@@ -42,3 +42,10 @@ def test_without_phist_there_is_nothing_to_compare():
     study = make_study(records({"ldp": MADE["ldp"]}))
     assert compare_costs(study).costs == ()
     assert "phist is complete" in costs_table(study).legend[0]
+
+
+def test_the_datasets_are_those_of_the_method_that_is_asked_for():
+    high = records({"phist-high": MADE["phist"]})
+    table = costs_table(make_study(records(MADE) + [own for own in high if own.cell.dataset == "MUTAG"]), "phist-high")
+    assert table.legend[0].startswith("Over MUTAG;")
+    assert len(table.rows) == len(MADE) + 1

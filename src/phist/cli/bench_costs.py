@@ -15,12 +15,14 @@ from phist.cli.text import printable
 if TYPE_CHECKING:
     from phist.report.study import Study
 
+Over = Annotated[str, typer.Option("--method", metavar="NAME", help="Compare over the datasets on which this method is complete.")]
 Figure = Annotated[Path | None, typer.Option(metavar="PATH", help="Draw it too, as PATH.png and PATH.svg.")]
 
 
 def costs(
     folders: Folders = None,
     which: RecordOptions = RECORD_DEFAULTS,
+    method: Over = "phist",
     figure: Figure = None,
     as_json: Json = False,
 ) -> None:
@@ -29,6 +31,7 @@ def costs(
     Examples:
       phist bench costs experiments/paper
       phist bench costs experiments/paper experiments/gnns --figure costs
+      phist bench costs experiments/paper --method phist-high
       phist bench costs experiments/paper --json
     """
     from phist.report.costs import compare_costs, costs_table
@@ -36,24 +39,26 @@ def costs(
 
     study = read_study(folders, which)
     if as_json:
-        print_json({"metric": study.metric, **asdict(compare_costs(study))})
+        print_json({"metric": study.metric, **asdict(compare_costs(study, method))})
     else:
-        write_text(None, printable(to_text(costs_table(study), WIDTH)))
+        write_text(None, printable(to_text(costs_table(study, method), WIDTH)))
     if figure is not None:
-        for path in _draw(study, figure):
+        for path in _draw(study, method, figure):
             console(as_json).print(f"{path} is drawn")
 
 
-def _draw(study: "Study", figure: Path) -> list[Path]:
+def _draw(study: "Study", method: str, figure: Path) -> list[Path]:
     from phist.drawing.costs import Point, plot_costs
     from phist.drawing.style import save_figure
     from phist.errors import GraphInputError
     from phist.metrics import METRICS
     from phist.report.costs import compare_costs
 
-    found = compare_costs(study)
+    found = compare_costs(study, method)
     if not found.costs:
-        raise GraphInputError("there is nothing to draw: no dataset on which phist is complete; 'phist bench run' makes records")
+        raise GraphInputError(
+            f"there is nothing to draw: no dataset on which {method} is complete; 'phist bench run' makes records"
+        )
     points = [Point(cost.label, cost.family, cost.seconds, cost.score, cost.on_front) for cost in found.costs]
     shown = METRICS[study.metric]
     name = f"mean {shown.title} over {len(found.datasets)} datasets{', %' if shown.percent else ''}"

@@ -23,6 +23,7 @@ from phist.report.tables import NO_RECORDS, generalisation_table, leave_out_unme
 
 HEADLINE_ROWS = 4  # what a README has room for; the first datasets of the study, whatever came out
 WHOLE, ABLATIONS = "phist-linear", ("phist-sum", "phist-deterministic")  # one network under the linear head each
+SLOWEST = "phist-high"  # the datasets that have it have all efforts
 PRINTED, PRINTED_ABLATIONS = "phist-paper", ("phist-paper-sum", "phist-paper-deterministic")  # the same, trained as printed
 BLOCKS: dict[str, Callable[[Study], str]] = {
     "headline": lambda study: summary_markdown(study, HEADLINE_ROWS),
@@ -35,6 +36,7 @@ BLOCKS: dict[str, Callable[[Study], str]] = {
     "ablations-as-printed": lambda study: to_markdown(difference_table(study, PRINTED, PRINTED_ABLATIONS)),
     "ranks": lambda study: to_markdown(ranks_table(study)),
     "costs": lambda study: to_markdown(costs_table(study)),
+    "efforts": lambda study: to_markdown(costs_table(study, SLOWEST)),
     "growth": growth_markdown,
     "labels": lambda study: growth_markdown(study, times=False),
     "estimates": lambda study: to_markdown(estimates_table(study)),

@@ -60,13 +60,13 @@ def compare_costs(study: Study, label: str = OURS) -> Comparison:
     return Comparison(datasets, tuple(costs), clock)
 
 
-def costs_table(study: Study) -> Table:
-    """Every method's mean accuracy and mean wall time per fold, the fastest first; those on the front are marked."""
+def costs_table(study: Study, label: str = OURS) -> Table:
+    """Every method's mean accuracy and mean time per fold, over the datasets on which ``label`` is complete; the front is marked."""
     metric = METRICS[study.metric]
     title = f"{metric.title} against time, the fastest first".capitalize()
-    found = compare_costs(study)
+    found = compare_costs(study, label)
     if not found.costs:
-        reason = f"A comparison needs a dataset on which {OURS} is complete."
+        reason = f"A comparison needs a dataset on which {label} is complete."
         return Table("costs", title, (), (), (), (reason if study.results else NO_RECORDS,), grouped=False)
     rows = [
         Row(
