@@ -61,7 +61,7 @@ def compare_costs(study: Study, label: str = OURS) -> Comparison:
 
 
 def costs_table(study: Study, label: str = OURS) -> Table:
-    """Every method's mean accuracy and mean time per fold, over the datasets on which ``label`` is complete; the front is marked."""
+    """Every method's mean accuracy and time per fold over the datasets on which ``label`` is complete, the fastest first."""
     metric = METRICS[study.metric]
     title = f"{metric.title} against time, the fastest first".capitalize()
     found = compare_costs(study, label)
