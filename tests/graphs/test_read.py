@@ -181,6 +181,11 @@ def test_nodes_are_those_of_the_edges_when_not_given(tmp_path):
     assert read_graphs(write_lines(tmp_path / "a.jsonl", {"edges": [[5, 9], [9, 7]]})).node_counts().tolist() == [3]
 
 
+def test_weights_may_stand_in_a_list_beside_the_edges(tmp_path):
+    beside = read_graphs(write_lines(tmp_path / "a.jsonl", {"edges": [[0, 1], [1, 2]], "weights": [1, 2.5]}))
+    assert beside == read_graphs(write_lines(tmp_path / "b.jsonl", {"edges": [[0, 1, 1], [1, 2, 2.5]]}))
+
+
 def test_directed_true_makes_rows_arcs(tmp_path):
     file = write_lines(tmp_path / "a.jsonl", {"edges": [[0, 1, 1.0], [1, 0, 3.0]], "directed": True})
     assert read_graphs(file).weights.tolist() == [3, 3]
@@ -208,6 +213,10 @@ BAD_LINES = {
     "no node": ('{"edges": []}', "graph 1 has no node"),
     "weights in words": ('{"edges": [[0, 1, "x"]]}', "line 2: 'x' was found where a weight"),
     "some weights": ('{"edges": [[0, 1, 1.0], [1, 2]]}', "some edges have a weight"),
+    "too few weights": ('{"edges": [[0, 1], [1, 2]], "weights": [1]}', r"line 2: weights is \[1\]; a list of 2 numbers"),
+    "weights twice": ('{"edges": [[0, 1, 2]], "weights": [2]}', "a list of 1 numbers is needed"),
+    "one weight for all": ('{"edges": [[0, 1]], "weights": 2}', "weights is 2; a list of 1 numbers"),
+    "a list of words": ('{"edges": [[0, 1]], "weights": ["x"]}', "line 2: 'x' was found where a weight"),
     "NaN": ('{"edges": [[0, 1, NaN]]}', "non-finite weight"),
     "infinity": ('{"edges": [[0, 1, Infinity]]}', "non-finite weight"),
     "negative": ('{"edges": [[0, 1, -1]]}', "graph 1 has a negative weight"),

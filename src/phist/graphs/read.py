@@ -44,7 +44,7 @@ def read_graphs(
               ``.tsv``) for each graph; ids are the files' paths within it;
             - a folder written by `GraphSet.save`;
             - ``.jsonl``: on each line ``{"edges": [[0, 1], [1, 2, 0.5]], "n_nodes": 3, "label": "a", "id": "g1"}``, where
-              all but the edges may be left out, and ``"nodes"`` may name the nodes instead;
+              all but the edges may be left out, ``"nodes"`` may name the nodes instead, and ``"weights"`` list the weights;
             - ``.graphml`` or ``.gml``, or an edge list, with a graph of its own;
             - a table ``.csv``, ``.tsv`` or ``.parquet`` with the columns graph, source, target and perhaps weight; a row
               with an empty target declares a node. Nodes without edges that no row declares are not there, unless

@@ -20,8 +20,9 @@ _EXAMPLE = 'write: {"edges": [[0, 1], [1, 2]], "n_nodes": 3, "label": "path"}'
 def read_jsonl(path: Path, reading: Reading) -> GraphSet:
     """Read objects with ``edges`` (rows ``[source, target]`` or ``[source, target, weight]``) and what else they say:
 
-    ``n_nodes`` (nodes are then 0 to n_nodes - 1) or ``nodes`` (their names, in order), ``label``, ``id``, and
-    ``directed`` (``true``: rows are arcs; ``false``: rows are undirected edges, whatever is asked for).
+    ``n_nodes`` (nodes are then 0 to n_nodes - 1) or ``nodes`` (their names, in order), ``weights`` (one for each edge,
+    in place of a third number in each), ``label``, ``id``, and ``directed`` (``true``: rows are arcs; ``false``: rows are
+    undirected edges, whatever is asked for).
     """
     with path.open("rb") as file:
         graphs = [parse_line(line, f"{path}, line {number}") for number, line in enumerate(file, start=1) if line.strip()]
@@ -59,7 +60,7 @@ def parse_graph(content: dict[str, Any], place: str) -> LooseGraph:
         n_nodes,
         ends[:, 0],
         ends[:, 1],
-        _weights(edges, place),
+        _weights(content, place),
         is_edge_list=directed is None,
         label=content.get("label"),
         id=content.get("id"),
@@ -96,13 +97,19 @@ def _named_nodes(nodes: Any, names: list[Any], place: str) -> tuple[int, IntArra
     return len(nodes), np.array([number[name] for name in names], dtype=np.int64).reshape(-1, 2)
 
 
-def _weights(edges: list[list[Any]], place: str) -> Any:
-    weighted = [len(edge) == 3 for edge in edges]
-    if not any(weighted):
-        return None
-    if not all(weighted):
-        raise GraphInputError(f"{place}: some edges have a weight and some have none; give every edge one or none")
-    return np.array([as_weight(edge[2], place) for edge in edges], dtype=np.float64)
+def _weights(content: dict[str, Any], place: str) -> Any:
+    edges, weights = content["edges"], content.get("weights")
+    own = [edge[2] for edge in edges if len(edge) == 3]
+    if weights is None:
+        if own and len(own) < len(edges):
+            raise GraphInputError(f"{place}: some edges have a weight and some have none; give every edge one or none")
+        weights = own
+    elif own or not isinstance(weights, list) or len(weights) != len(edges):
+        raise GraphInputError(
+            f"{place}: weights is {shown(weights)}; a list of {len(edges)} numbers is needed, one for each edge, "
+            "which then has no weight of its own"
+        )
+    return np.array([as_weight(weight, place) for weight in weights], dtype=np.float64) if weights else None
 
 
 def _is_number(value: Any) -> bool:
