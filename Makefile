@@ -8,14 +8,14 @@ BIN := .venv/bin
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 17
 
-setup: .venv/installed  ## create .venv, install phist with everything it can use, compile the engine
+setup: .venv/installed  ## create .venv, install phist with everything it can use, compile its code by a small fit
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "phist needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
-	$(BIN)/python -c 'from phist.engine.compiling import prepare; prepare()'
+	$(BIN)/python -c 'from phist import StructuralClassifier as Model; from phist.graphs.generate import make_trees; Model().fit(make_trees(20, 8, seed=0))'
 	@touch $@
 
 demo: setup  ## fit a model, hold it against the floors and draw what it learnt, in about a minute
