@@ -3,6 +3,7 @@
 python benchmarks/scale_tables.py    # writes benchmarks/results/scale.md, and the same tables into docs/scale.md
 """
 
+import argparse
 import json
 import math
 from pathlib import Path
@@ -145,6 +146,7 @@ def tables():
 
 def main():
     """Write the tables where people read them."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     text = tables()
     RESULTS.with_suffix(".md").write_text(f"# Scale\n\nWritten by `benchmarks/scale_tables.py` from `scale.json`. {text}\n")
     before, _, rest = PAGE.read_text().partition(BEGIN)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from phist.engine import bins as engine
-from phist.engine.views import matrix, part
+from phist.engine.views import matrix, stretch
 from phist.nn.functional import bin_centers
 from phist.nn.kernels import KERNELS
 
@@ -17,7 +17,7 @@ SMOOTH = [name for name in sorted(KERNELS) if name != "uniform"]
 @numba.njit
 def rows_in(y, n, whitening, multiplicity, squashed):
     return engine.Rows(
-        matrix(y, 0, n, WIDTH), matrix(y, whitening, 2, WIDTH), matrix(y, squashed, n, WIDTH), part(y, multiplicity, n)
+        matrix(y, 0, n, WIDTH), matrix(y, whitening, 2, WIDTH), matrix(y, squashed, n, WIDTH), stretch(y, multiplicity, n)
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from phist.engine import dense
 from phist.engine.simd import LANES
-from phist.engine.views import matrix, part
+from phist.engine.views import matrix, stretch
 
 SHAPES = [(1, 1, 16), (5, 3, 16), (6, 4, 32), (7, 5, 48), (13, 17, 16), (20, 6, 64), (300, 33, 32), (129, 12, 80)]
 
@@ -23,7 +23,7 @@ def accumulate(x, n, depth, y, width, z, z_at):
 
 @numba.njit
 def add_times(target, source, size, factor):
-    dense.add_times(part(target, 0, size), part(source, LANES, size), factor)
+    dense.add_times(stretch(target, 0, size), stretch(source, LANES, size), factor)
 
 
 def standard(*shape):

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from phist.engine import head
 from phist.engine.arena import PHASES, make_arena
 from phist.engine.shape import Head, Standardizer, padded
-from phist.engine.views import part
+from phist.engine.views import stretch
 
 SIZE, GRAPHS, GUARD = 48, 7, 16  # three bins of sixteen channels
 
@@ -27,7 +27,7 @@ class Part(NamedTuple):
 def head_backward(own, histograms, targets, weights, grad_histograms, gradient, arena):
     loss, hits = 0.0, 0
     for graph in range(len(targets)):
-        embedding, grad = part(histograms, graph * SIZE, SIZE), part(grad_histograms, graph * SIZE, SIZE)
+        embedding, grad = stretch(histograms, graph * SIZE, SIZE), stretch(grad_histograms, graph * SIZE, SIZE)
         one, is_hit = head.head_backward(own, embedding, targets[graph], weights[graph], grad, gradient, arena)
         loss += one
         hits += is_hit

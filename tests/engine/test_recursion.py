@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from phist.engine import recursion
-from phist.engine.views import matrix, part
+from phist.engine.views import matrix, stretch
 
 N, WIDTH = 9, 16
 
 
 @numba.njit
 def operator_of(indptr, indices, values):
-    return recursion.Operator(part(indptr, 0, len(indptr)), part(indices, 0, len(indices)), part(values, 0, len(values)))
+    return recursion.Operator(stretch(indptr, 0, len(indptr)), stretch(indices, 0, len(indices)), stretch(values, 0, len(values)))
 
 
 @numba.njit
@@ -30,13 +30,15 @@ def fold(x, order, indptr, indices, values):
 
 @numba.njit
 def reached_from(integers, ball, hop):
-    return part(integers, ball.hops + hop, ball.indptr - hop)
+    return stretch(integers, ball.hops + hop, ball.indptr - hop)
 
 
 @numba.njit
 def ball_operator(x, integers, ball):
-    indices = part(integers, ball.indices, ball.n_values)
-    return recursion.Operator(part(integers, ball.indptr, ball.n + 1), indices, part(x, len(x) - ball.n_values, ball.n_values))
+    indices = stretch(integers, ball.indices, ball.n_values)
+    return recursion.Operator(
+        stretch(integers, ball.indptr, ball.n + 1), indices, stretch(x, len(x) - ball.n_values, ball.n_values)
+    )
 
 
 @numba.njit

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from phist.engine.views import handle_of, matrix, part, rows_of, value_of
+from phist.engine.views import handle_of, matrix, rows_of, stretch, value_of
 
 
 class Inside(NamedTuple):
@@ -36,18 +36,18 @@ def copy_matrix(values, begin, n, width, result):
 
 @numba.njit
 def copy_part_of_rows(values, result):
-    return copy_of(part(rows_of(matrix(values, 2, 5, 4), 1, 2), 3, 4), result)
+    return copy_of(stretch(rows_of(matrix(values, 2, 5, 4), 1, 2), 3, 4), result)
 
 
 @numba.njit
 def write(values, at, value):
-    view = part(values, 1, 3)
+    view = stretch(values, 1, 3)
     view[at] = value
 
 
 @numba.njit
 def index_with(integers, values):
-    view = part(integers, 0, 2)
+    view = stretch(integers, 0, 2)
     return values[view[0] * 10**10 // 10**10 + view[1]]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from phist.engine import whitening
 from phist.engine.simd import LANES
-from phist.engine.views import matrix, part
+from phist.engine.views import matrix, stretch
 
 WIDTH = 32
 
@@ -14,8 +14,8 @@ WIDTH = 32
 @numba.njit
 def add_moments(floats, n, doubles):
     y, end, size = matrix(floats, 0, n, WIDTH), n * WIDTH, 1 + 2 * WIDTH
-    moments, own = part(doubles, 0, size), part(doubles, size, 2 * LANES)
-    whitening.add_moments(y, part(floats, end, n), part(floats, end + n, n), moments, own)
+    moments, own = stretch(doubles, 0, size), stretch(doubles, size, 2 * LANES)
+    whitening.add_moments(y, stretch(floats, end, n), stretch(floats, end + n, n), moments, own)
 
 
 def moments_of(parts, weights):

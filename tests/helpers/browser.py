@@ -1,6 +1,5 @@
 """A real browser without a driver: chromium speaks its DevTools protocol over two pipes."""
 
-import base64
 import json
 import os
 import shutil
@@ -98,10 +97,6 @@ class Browser:
     def resize(self, width, height=900):
         """Show the page on a screen of another size."""
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-
-    def screenshot(self, path):
-        """The page as it is seen now, as PNG."""
-        Path(path).write_bytes(base64.b64decode(self.send("Page.captureScreenshot")["data"]))
 
     def close(self):
         """End the browser."""

@@ -11,7 +11,7 @@ import numpy as np
 from phist.engine.arena import make_arena, take_floats, take_integers
 from phist.engine.jit import compiled, inner
 from phist.engine.simd import LANES, add_wide, broadcast, load, load_flat, single, splat, store, store_flat
-from phist.engine.views import matrix, part, rows_of
+from phist.engine.views import matrix, stretch, rows_of
 from phist.jit.checks import CHECKS_BOUNDS
 
 assert CHECKS_BOUNDS
@@ -24,10 +24,10 @@ CASES = {
     "a view's beginning": ("view = take_integers(arena, 3); view[view.n - 4] = 1", "out of bounds"),
     "a view's end, a vector": ("store(matrix(arena.floats, 0, 2, 16), 2, 0, splat(single(1.0)))", "out of bounds"),
     "a vector that is read": ("load(matrix(arena.floats, 0, 2, 16), 1, 8)", "out of bounds"),
-    "a number that is read": ("broadcast(part(arena.floats, 0, 5), 5)", "out of bounds"),
+    "a number that is read": ("broadcast(stretch(arena.floats, 0, 5), 5)", "out of bounds"),
     "a flat array's end": ("store_flat(arena.floats, 56, load_flat(arena.floats, 0))", "out of bounds"),
-    "doubles": ("add_wide(part(arena.doubles, 16, 16), 8, splat(single(1.0)))", "out of bounds"),
-    "the view of a view": ("part(part(arena.floats, 0, 20), 10, 11)", "out of bounds"),
+    "doubles": ("add_wide(stretch(arena.doubles, 16, 16), 8, splat(single(1.0)))", "out of bounds"),
+    "the view of a view": ("stretch(stretch(arena.floats, 0, 20), 10, 11)", "out of bounds"),
     "the rows of a view": ("rows_of(matrix(arena.floats, 0, 2, 16), 1, 2)", "out of bounds"),
     "an array's end": ("arena.tops[3] = 1", "out of bounds"),
 }

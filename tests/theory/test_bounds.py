@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from phist.errors import ConfigError, GraphInputError
-from phist.theory.bounds import counted_outputs, outputs_lower_bound, outputs_table, separated_points
+from phist.theory.bounds import counted_outputs, outputs_lower_bound, separated_points
 from phist.theory.geometry import Ball, Box, log_ball_volume
 from phist.theory.matching import delta_equal
 from phist.theory.multiset import Multiset
@@ -96,9 +96,10 @@ def test_points_of_a_box_are_as_many_as_a_packing_has():
     assert packing.verify() and len(packing.points) == separated_points(packing.domain, 0.2, math.inf) == 5 * 4
 
 
-def test_table_grows_with_dimension_and_precision():
-    rows = outputs_table([1, 2, 4], [0.4, 0.1])
-    logs = np.array([row["log10_outputs"] for row in rows]).reshape(3, 2)
+def test_the_bound_grows_with_dimension_and_precision():
+    logs = np.array(
+        [[outputs_lower_bound(Box.cube(d), delta).to_dict()["log10_outputs"] for delta in (0.4, 0.1)] for d in (1, 2, 4)]
+    )
     assert (np.diff(logs, axis=0) > 0).all() and (np.diff(logs, axis=1) > 0).all()
 
 

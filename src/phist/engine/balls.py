@@ -13,7 +13,7 @@ from phist.engine.jit import ONE, ZERO, inner
 from phist.engine.plan import nodes_in, operator_of, rows_in
 from phist.engine.recursion import QUAD, Operator
 from phist.engine.simd import single
-from phist.engine.views import part
+from phist.engine.views import stretch
 
 
 class Chunk(NamedTuple):
@@ -70,14 +70,14 @@ def beside_from(chunk: Chunk, root: int) -> int:
 def reached_from(chunk: Chunk, root: int, hop: int) -> Any:
     """How many pairs of a root are within ``hop`` hops, one more, and so on."""
     balls = chunk.balls
-    return part(balls.hops, root * (balls.reach + 1) + hop, balls.reach + 1 - hop)
+    return stretch(balls.hops, root * (balls.reach + 1) + hop, balls.reach + 1 - hop)
 
 
 @inner
 def ball_operator(chunk: Chunk, root: int) -> Operator:
     """The operator between the pairs of a root."""
     between, starts = chunk.balls.between, chunk.balls.starts
-    indptr = part(between.indptr, starts[root], starts[root + 1] - starts[root] + 1)
+    indptr = stretch(between.indptr, starts[root], starts[root + 1] - starts[root] + 1)
     return Operator(indptr, between.indices, between.values)
 
 
@@ -145,7 +145,7 @@ def open_chunk(plan: Any, graph: int, roots: Any, weights: Any, reach: int, max_
 
 @inner
 def _multiplicity_of(plan: Any, graph: int) -> Any:
-    return part(plan.multiplicity, plan.row_ptr[graph], rows_in(plan, graph))
+    return stretch(plan.multiplicity, plan.row_ptr[graph], rows_in(plan, graph))
 
 
 @inner
@@ -186,8 +186,8 @@ def _find_ball(chunk: Chunk, root_number: int, root: int, first: int, arena: Any
     rim are looked up in the end. What may be is written and counted only if it is: a processor guesses such things badly.
     """
     balls, operator, position = chunk.balls, chunk.operator, arena.position
-    rows, hops, between = part(balls.rows, first, balls.rows.n - first), reached_from(chunk, root_number, ZERO), balls.between
-    ends, entries = part(between.indptr, first, between.indptr.n - first), between.indptr[first]
+    rows, hops, between = stretch(balls.rows, first, balls.rows.n - first), reached_from(chunk, root_number, ZERO), balls.between
+    ends, entries = stretch(between.indptr, first, between.indptr.n - first), between.indptr[first]
     rows[0], position[root], hops[0] = root, 0, 1
     begin, count = 0, 1
     for hop in range(1, balls.reach + 1):

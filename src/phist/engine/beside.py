@@ -12,7 +12,7 @@ from phist.engine.bins import Rows, add_to_histogram, add_to_histogram_backward,
 from phist.engine.dense import fill
 from phist.engine.jit import ZERO, inner
 from phist.engine.simd import LANES, load, single, store
-from phist.engine.views import matrix, part, rows_of, value_of
+from phist.engine.views import matrix, rows_of, stretch, value_of
 
 ROWS_AT_ONCE = 256  # of four roots and 32 channels: 128 KB
 
@@ -70,7 +70,7 @@ def _begin(scratch: Beside, whitening: Any, beside: int) -> Beside:
 def _rows_from(chunk: Chunk, y: Any, start: int, own: Beside) -> Rows:
     """The next rows of a wide matrix, as the histogram takes them."""
     n = min(ROWS_AT_ONCE, y.n - start)
-    return Rows(rows_of(y, start, n), own.whitening, rows_of(own.squashed, 0, n), part(chunk.row_multiplicity, start, n))
+    return Rows(rows_of(y, start, n), own.whitening, rows_of(own.squashed, 0, n), stretch(chunk.row_multiplicity, start, n))
 
 
 @inner

@@ -6,7 +6,7 @@ pairs and entries, which are known only when balls are found, the most that ther
 
 from typing import Any
 
-from phist.engine.arena import clear, lower_tops, take_matrix, tops_of
+from phist.engine.arena import DOUBLES, FLOATS, INTEGERS, clear, lower_tops, take_matrix, tops_of
 from phist.engine.balls import Chunk, most_counts, take_chunk, take_nodes
 from phist.engine.beside import take_beside
 from phist.engine.graph_level import take_graph_gradients, take_graph_responses, take_graph_scratch, take_moments
@@ -24,7 +24,7 @@ from phist.engine.simd import LANES
 from phist.engine.views import handle_of
 from phist.engine.work import Job, draws_of
 
-FLOATS, INTEGERS, DOUBLES, POSITIONS, KEPT = range(5)
+POSITIONS, KEPT = 3, 4  # columns of what is needed, beside those of the arena's tops
 
 
 @compiled

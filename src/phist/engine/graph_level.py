@@ -32,7 +32,7 @@ from phist.engine.layers import convolve, take_signal
 from phist.engine.layers_backward import convolve_backward
 from phist.engine.recursion import chebyshev_sum, chebyshev_terms
 from phist.engine.simd import LANES, load, load_flat, single, store
-from phist.engine.views import matrix, part, rows_of, value_of
+from phist.engine.views import matrix, rows_of, stretch, value_of
 from phist.engine.whitening import add_moments, append_moments, append_moments_backward, finish_moments, whiten_backward
 
 
@@ -123,7 +123,7 @@ def embed_graph(network: Any, nodes: Chunk, drawn: Drawn, responses: GraphRespon
     chebyshev_sum(terms, shape.orders[0], nodes.operator)
     charge(arena, RECURSION, since)
     z = matrix(responses.y if len(shape.orders) == 1 else scratch.signal, 0, n_nodes, width)
-    biases = part(weights.values, weights.biases[0], width)
+    biases = stretch(weights.values, weights.biases[0], width)
     for block in range(0, width, LANES):
         bias = load_flat(biases, block)
         for node in range(n_nodes):

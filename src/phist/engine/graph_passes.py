@@ -2,10 +2,19 @@
 
 from typing import Any
 
-from phist.engine.arena import DOUBLES as DOUBLES_TOP
-from phist.engine.arena import FLOATS as FLOATS_TOP
-from phist.engine.arena import INTEGERS as INTEGERS_TOP
-from phist.engine.arena import LINEAR, begin_phase, charge, lower_tops, take_floats, take_integers, take_matrix, tops_of
+from phist.engine.arena import (
+    DOUBLES,
+    FLOATS,
+    INTEGERS,
+    LINEAR,
+    begin_phase,
+    charge,
+    lower_tops,
+    take_floats,
+    take_integers,
+    take_matrix,
+    tops_of,
+)
 from phist.engine.balls import Chunk, fill_nodes, take_nodes
 from phist.engine.dense import accumulate, add_times, fill, multiply
 from phist.engine.graph_level import Drawn, GraphResponses, embed_graph, embed_graph_backward, take_graph_responses
@@ -13,15 +22,15 @@ from phist.engine.jit import inner, never_inline
 from phist.engine.plan import nodes_in
 from phist.engine.roots import DistinctRoots, add_node_moments
 from phist.engine.simd import LANES, add_wide, broadcast, fma, load, load_flat, single, splat, store, store_flat
-from phist.engine.views import matrix, part, rows_of
-from phist.engine.work import ENTRIES, FIRST_ROOT, HELD, INTEGERS, KEPT, N_PAIRS, RESPONSES, ROOTS, draws_of
+from phist.engine.views import matrix, rows_of, stretch
+from phist.engine.work import FIRST_INTEGER, FIRST_RESPONSE, FIRST_ROOT, HELD_WIDTH, IS_KEPT, N_ENTRIES, N_PAIRS, N_ROOTS, draws_of
 
 
 @inner
 def embedding_of(job: Any, embeddings: Any, item: int) -> Any:
     """That of a work item: of f_graph, its moments, and those of f_node."""
     size = len(job.network.graph_standardizer.shift)
-    return part(embeddings, item * size, size)
+    return stretch(embeddings, item * size, size)
 
 
 @inner
@@ -53,7 +62,7 @@ def asks_for_graphs(work: Any) -> bool:
 @inner
 def remember_chunk(state: Any, is_kept: bool, chunk: Chunk, held: Any) -> None:
     """What the backward pass has to know of roots whose last chunk this was."""
-    state[KEPT], state[N_PAIRS], state[ENTRIES], state[HELD] = is_kept, chunk.n_pairs, chunk.balls.n_entries, held.width
+    state[IS_KEPT], state[N_PAIRS], state[N_ENTRIES], state[HELD_WIDTH] = is_kept, chunk.n_pairs, chunk.balls.n_entries, held.width
 
 
 @inner
@@ -119,7 +128,7 @@ def embed_graphs(items: Any, shard: int, job: Any, embeddings: Any) -> None:
     charge(arena, LINEAR, since)
     for item in items:
         graph, before = work.graphs[item], tops_of(arena)
-        work.states[item, RESPONSES] = arena.tops[FLOATS_TOP]
+        work.states[item, FIRST_RESPONSE] = arena.tops[FLOATS]
         responses = take_graph_responses(network.shape, nodes_in(job.plan, graph), arena)
         after = tops_of(arena)
         nodes, drawn = take_nodes(job.plan, graph, arena), _drawn(job, item, products)
@@ -136,10 +145,10 @@ def _drawn(job: Any, item: int, products: Any) -> Drawn:
     """What was drawn for a work item; which root each draw is lies where the item's integers begin."""
     draws, state, n_draws = job.work.draws, job.work.states[item], draws_of(job.work, item)
     return Drawn(
-        part(draws.nodes, draws.ptr[item], n_draws),
-        part(draws.counts, draws.ptr[item], n_draws),
-        part(job.arena.integers, state[INTEGERS], n_draws),
-        rows_of(products, state[FIRST_ROOT], state[ROOTS]),
+        stretch(draws.nodes, draws.ptr[item], n_draws),
+        stretch(draws.counts, draws.ptr[item], n_draws),
+        stretch(job.arena.integers, state[FIRST_INTEGER], n_draws),
+        rows_of(products, state[FIRST_ROOT], state[N_ROOTS]),
     )
 
 
@@ -151,10 +160,10 @@ def _embed_graph_in_views(job: Any, item: int, nodes: Chunk, drawn: Drawn, respo
     for view in range(item * work.n_views, (item + 1) * work.n_views):
         begin, n_draws = views.ptr[view], views.ptr[view + 1] - views.ptr[view]
         own, roots = take_view(job.network.shape, n_draws, arena)
-        at, mean = 0, part(work.graph_embeddings, item * len(job.network.graph_standardizer.shift), own.n)
+        at, mean = 0, stretch(work.graph_embeddings, item * len(job.network.graph_standardizer.shift), own.n)
         if view == item * work.n_views:
             fill(mean, single(0.0))
-        seen = Drawn(part(views.nodes, begin, n_draws), part(views.counts, begin, n_draws), roots, drawn.products)
+        seen = Drawn(stretch(views.nodes, begin, n_draws), stretch(views.counts, begin, n_draws), roots, drawn.products)
         for draw in range(n_draws):  # nodes come in order in both
             while drawn.nodes[at] < seen.nodes[draw]:
                 at += 1
@@ -191,7 +200,7 @@ def graphs_backward(items: Any, shard: int, job: Any, embeddings: Any, grad_embe
 def _graph_backward(job: Any, gradient: Any, item: int, products: Any, free: Any) -> None:
     """f_graph's part of the backward pass for one graph."""
     work, arena, graph = job.work, job.arena, job.work.graphs[item]
-    lower_tops(arena, (work.states[item, RESPONSES], free[INTEGERS_TOP], free[DOUBLES_TOP]))
+    lower_tops(arena, (work.states[item, FIRST_RESPONSE], free[INTEGERS], free[DOUBLES]))
     responses = take_graph_responses(job.network.shape, nodes_in(job.plan, graph), arena)
     lower_tops(arena, free)
     nodes, drawn = take_nodes(job.plan, graph, arena), _drawn(job, item, products)

@@ -7,7 +7,7 @@ from phist.engine.arena import lower_tops, take_doubles, take_floats, tops_of
 from phist.engine.dense import add_times, fill
 from phist.engine.jit import inner
 from phist.engine.simd import LANES, fma, load_flat, single, splat, store_flat, sum_lanes
-from phist.engine.views import part
+from phist.engine.views import stretch
 
 
 @inner
@@ -27,7 +27,7 @@ def head_backward(network: Any, embedding: Any, target: int, weight: float, grad
         store_flat(standard, block, value)
     best = 0
     for label in range(n_classes):
-        row = part(head.values, head.matrix + label * size, size)
+        row = stretch(head.values, head.matrix + label * size, size)
         scores[label] = head.values[head.bias + label] + _dot(row, standard)
         if scores[label] > scores[best]:
             best = label
@@ -39,8 +39,8 @@ def head_backward(network: Any, embedding: Any, target: int, weight: float, grad
     for label in range(n_classes):
         grad = single(weight * (math.exp(scores[label] - highest) / mass - (label == target)))
         gradient[head.bias + label] += grad
-        add_times(part(gradient, head.matrix + label * size, size), standard, grad)
-        add_times(grad_embedding, part(head.values, head.matrix + label * size, size), grad)
+        add_times(stretch(gradient, head.matrix + label * size, size), standard, grad)
+        add_times(grad_embedding, stretch(head.values, head.matrix + label * size, size), grad)
     for block in range(0, size, LANES):
         store_flat(grad_embedding, block, load_flat(grad_embedding, block) * load_flat(scale, block))
     lower_tops(arena, tops)

@@ -23,7 +23,7 @@ from phist.engine.recursion import (
 )
 from phist.engine.shape import Weights
 from phist.engine.simd import LANES, elu, load, load_flat, single, splat, store
-from phist.engine.views import matrix, part, rows_of
+from phist.engine.views import matrix, rows_of, stretch
 
 TILE = 768  # pairs that are taken through several loops while they are in the cache; whole segments, and sixes of `dense`
 FORWARD, BACKWARD = (np.int64(number) for number in range(2))  # typed, or the compiler would make two functions of everything
@@ -99,7 +99,7 @@ def convolve(shape: Any, weights: Weights, chunk: Chunk, z: Any, x: Any, y: Any,
         _activate(chunk, layer, matrix(z, 0, chunk.n_pairs, layer.inputs))
         spread(chunk, layer, layer.terms, FORWARD, arena)
         response = matrix(y if number == len(shape.orders) - 1 else z, 0, chunk.n_pairs, layer.width)
-        since, bias = begin_phase(arena), part(weights.values, weights.biases[number], layer.width)
+        since, bias = begin_phase(arena), stretch(weights.values, weights.biases[number], layer.width)
         multiply_and_add(layer.terms, weights_of(weights, layer), bias, chunk.n_background, response)
         charge(arena, LINEAR, since)
         _add_background(chunk, response)

@@ -9,7 +9,7 @@ from phist.engine.jit import ZERO, inner
 from phist.engine.layers import BACKWARD, TILE, Layer, layer_of, spread
 from phist.engine.shape import Weights
 from phist.engine.simd import LANES, broadcast, load, load_flat, single, splat, store, store_flat, where_positive
-from phist.engine.views import matrix, part, rows_of
+from phist.engine.views import matrix, rows_of, stretch
 
 MOST_APART = 1 << 16  # pairs whose terms and gradients are held both; of more, gradients replace terms, which saves a third
 SEGMENT = 64  # gradients summed up before the sum is added to others: of many that nearly cancel, few digits are lost
@@ -46,7 +46,7 @@ def convolve_backward(shape: Any, weights: Weights, gradient: Any, chunk: Chunk,
         _activate_backward(chunk, layer, own, values if in_place else layer.terms, values)
     grad_y = matrix(signal, 0, n_pairs, shape.widths[0])
     _add_background_backward(chunk, grad_y)
-    _bias_backward(chunk, ZERO, grad_y, part(gradient, weights.biases[0], shape.widths[0]))
+    _bias_backward(chunk, ZERO, grad_y, stretch(gradient, weights.biases[0], shape.widths[0]))
 
 
 @inner
@@ -66,7 +66,7 @@ def _multiply_backward(weights: Weights, gradient: Any, chunk: Chunk, layer: Lay
     number, transposed = layer.number, _transposed(weights, layer)
     grad_weights, grad_bias = (
         _matrix_of(layer, gradient, weights.matrices[number]),
-        part(gradient, weights.biases[number], layer.width),
+        stretch(gradient, weights.biases[number], layer.width),
     )
     for begin in range(0, chunk.n_pairs, TILE):
         n = min(TILE, chunk.n_pairs - begin)
@@ -84,7 +84,7 @@ def _multiply_backward_in_place(weights: Weights, gradient: Any, chunk: Chunk, l
     number, transposed, n_pairs = layer.number, _transposed(weights, layer), chunk.n_pairs
     grad_weights, grad_bias = (
         _matrix_of(layer, gradient, weights.matrices[number]),
-        part(gradient, weights.biases[number], layer.width),
+        stretch(gradient, weights.biases[number], layer.width),
     )
     grad_y, values = matrix(signal, 0, n_pairs, layer.width), matrix(signal, 0, n_pairs, layer.inputs)
     n_tiles = (n_pairs + TILE - 1) // TILE

@@ -30,7 +30,7 @@ from phist.engine.layers_backward import convolve_backward
 from phist.engine.recursion import chebyshev_terms, impulse_terms, scatter_impulses
 from phist.engine.shape import Weights
 from phist.engine.simd import LANES, load_flat, single, store
-from phist.engine.views import matrix, part, rows_of, value_of
+from phist.engine.views import matrix, rows_of, stretch, value_of
 
 ROWS_AT_ONCE = 1024  # rows of the background whose histograms are held at a time
 
@@ -69,7 +69,7 @@ def held_of(shape: Any, chunk: Chunk, held: Any, first: int) -> Held:
     at, terms_at, behind = first if n else 0, first if n_terms else 0, held.n if n_terms else 0
     return Held(
         matrix(held, behind * (width + further) + terms_at * shape.orders[0], n_terms, shape.orders[0]),
-        part(held, behind * width + terms_at * further, n_terms * further),
+        stretch(held, behind * width + terms_at * further, n_terms * further),
         matrix(held, at * width, n, width),
     )
 
@@ -121,7 +121,7 @@ def respond(shape: Any, weights: Weights, chunk: Chunk, roots: Any, responses: R
     _fill_impulses(shape, chunk, roots, u, arena)
     signal = take_signal(shape, 0 if len(shape.orders) == 1 else n_pairs, arena)
     z = matrix(responses.y if len(shape.orders) == 1 else signal, 0, n_pairs, width)
-    since, bias = begin_phase(arena), part(weights.values, weights.biases[0], width)
+    since, bias = begin_phase(arena), stretch(weights.values, weights.biases[0], width)
     first = matrix(weights.values, weights.matrices[0], order, width)
     multiply_and_add(u, first, bias, ZERO, rows_of(z, n_background, n_pairs - n_background))
     charge(arena, LINEAR, since)
@@ -142,7 +142,7 @@ def _fill_impulses(shape: Any, chunk: Chunk, roots: Any, u: Any, arena: Any) -> 
     for start in range(0, 0 if chunk.n_background else chunk.n_roots, LANES):
         lanes = min(LANES, chunk.n_roots - start)
         for row in range(n):
-            fill(part(terms, row * terms.width, LANES), single(0.0))
+            fill(stretch(terms, row * terms.width, LANES), single(0.0))
         for lane in range(lanes):
             terms[roots[start + lane] * terms.width + lane] = single(1.0)
         chebyshev_terms(terms, order, chunk.operator)
@@ -161,7 +161,7 @@ def whitening_of(shape: Any, whitening: Any, root: int) -> Any:
 def _rows(chunk: Chunk, responses: Responses, whitening: Any, begin: int, n: int) -> Rows:
     """Some pairs as the histogram takes them."""
     y, squashed = rows_of(responses.y, begin, n), rows_of(responses.squashed, begin, n)
-    return Rows(y, whitening, squashed, part(chunk.multiplicity, begin, n))
+    return Rows(y, whitening, squashed, stretch(chunk.multiplicity, begin, n))
 
 
 @inner

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from phist.engine.barrier import n_threads_of
 from phist.engine.jit import inner
-from phist.engine.views import part
+from phist.engine.views import stretch
 from phist.engine.whitening import merge_moments
 from phist.engine.work import meet
 
@@ -74,7 +74,7 @@ def moments_of(job: Any, parts: Parts, number: int, moments: Any) -> Any:
     """Where those of a part are added up: ``moments`` themselves where there is one only."""
     shared = job.work.exchange.moments
     size = shared.shape[1]
-    return moments if parts.n == 1 else part(shared, number * size, size)
+    return moments if parts.n == 1 else stretch(shared, number * size, size)
 
 
 @inner
@@ -82,7 +82,7 @@ def sums_of(job: Any, parts: Parts, number: int, sums: Any) -> Any:
     """Likewise for gradients of mean and variance."""
     shared = job.work.exchange.sums
     size = shared.shape[1]
-    return sums if parts.n == 1 else part(shared, number * size, size)
+    return sums if parts.n == 1 else stretch(shared, number * size, size)
 
 
 @inner

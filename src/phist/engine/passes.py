@@ -7,10 +7,7 @@ another graph, so a worker computes both passes without waiting for the others.
 
 from typing import Any
 
-from phist.engine.arena import DOUBLES as DOUBLES_TOP
-from phist.engine.arena import FLOATS as FLOATS_TOP
-from phist.engine.arena import INTEGERS as INTEGERS_TOP
-from phist.engine.arena import lower_tops, take_matrix, tops_of
+from phist.engine.arena import DOUBLES, FLOATS, INTEGERS, lower_tops, take_matrix, tops_of
 from phist.engine.graph_passes import (
     asks_for_graphs,
     embed_graphs,
@@ -27,7 +24,7 @@ from phist.engine.roots import Roots, embed_roots, merge_roots, take_distinct_ro
 from phist.engine.roots_backward import embed_roots_backward
 from phist.engine.shared_graph import embed_shared, shared_backward
 from phist.engine.views import matrix, rows_of
-from phist.engine.work import FIRST_ROOT, FLOATS, INTEGERS, ROOTS, draws_of
+from phist.engine.work import FIRST_FLOAT, FIRST_INTEGER, FIRST_ROOT, N_ROOTS, draws_of
 
 
 @inner
@@ -66,22 +63,22 @@ def _embed_nodes(items: Any, shard: int, job: Any) -> tuple[Any, int]:
     n_draws, n_roots, kept, room = 0, 0, 0, job.max_held
     for item in items:
         n_draws += draws_of(work, item)
-    work.root_embeddings[shard] = arena.tops[FLOATS_TOP]
+    work.root_embeddings[shard] = arena.tops[FLOATS]
     embeddings = take_root_embeddings(shape, n_draws, arena)
     for item in items:
         state = work.states[item]
-        state[FLOATS], state[INTEGERS] = arena.tops[FLOATS_TOP], arena.tops[INTEGERS_TOP]
+        state[FIRST_FLOAT], state[FIRST_INTEGER] = arena.tops[FLOATS], arena.tops[INTEGERS]
         distinct = take_distinct_roots(shape, draws_of(work, item), arena)
         own, tops = merge_roots(job, item, distinct), tops_of(arena)
         roots = Roots(work.graphs[item], one_part(shard), state, distinct)
         held = take_held(job, roots, own, room, work.keep[shard] >= 0)
         above = tops_of(arena)
         chunk = embed_roots(job, roots, rows_of(embeddings, n_roots, own), held)
-        taken = arena.tops[FLOATS_TOP] - tops[FLOATS_TOP]
+        taken = arena.tops[FLOATS] - tops[FLOATS]
         is_kept = chunk.n_roots == own and kept + taken <= work.keep[shard]
         finish_nodes(job, shard, item, distinct, rows_of(embeddings, n_roots, own))
         remember_chunk(state, is_kept, chunk, held)
-        state[ROOTS], state[FIRST_ROOT] = own, n_roots
+        state[N_ROOTS], state[FIRST_ROOT] = own, n_roots
         n_roots += own
         if is_kept:
             kept += taken
@@ -101,18 +98,18 @@ def backward(items: Any, shard: int, job: Any) -> None:
         return
     work, arena, shape, n_roots = job.work, job.arena, job.network.shape, 0
     for item in items:
-        n_roots += work.states[item, ROOTS]
+        n_roots += work.states[item, N_ROOTS]
     embeddings = matrix(arena.floats, work.root_embeddings[shard], n_roots, shape.bins.number * shape.widths[-1])
     grad_embeddings = take_root_embeddings(shape, n_roots, arena)
     free = tops_of(arena)
     graphs_backward(items, shard, job, embeddings, grad_embeddings)
     for item in items:
         state = work.states[item]
-        lower_tops(arena, (state[FLOATS], state[INTEGERS], free[DOUBLES_TOP]))
+        lower_tops(arena, (state[FIRST_FLOAT], state[FIRST_INTEGER], free[DOUBLES]))
         distinct = take_distinct_roots(shape, draws_of(work, item), arena)
         roots, own = (
             Roots(work.graphs[item], one_part(shard), state, distinct),
-            rows_of(grad_embeddings, state[FIRST_ROOT], state[ROOTS]),
+            rows_of(grad_embeddings, state[FIRST_ROOT], state[N_ROOTS]),
         )
         embed_roots_backward(job, roots, own, grad_node_moments(job, item), free)
     lower_tops(arena, free)

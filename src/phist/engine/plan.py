@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from phist.engine.jit import ZERO, compiled, inner
 from phist.engine.recursion import BESIDE, Operator
 from phist.engine.twins import SparseRows, merge_twins, twin_classes
-from phist.engine.views import part
+from phist.engine.views import stretch
 from phist.graphs.arrays import starts_of
 from phist.graphs.graphset import GraphSet
 from phist.nn.batch import LEAST_DEGREE, LEAST_EXPONENT, check_operator
@@ -131,9 +131,9 @@ def operator_of(matrices: Any, ptr: Any, graph: int) -> Operator:
     entry, n = matrices.entry_ptr[graph], ptr[graph + 1] - ptr[graph]
     n_entries = matrices.entry_ptr[graph + 1] - entry
     return Operator(
-        part(matrices.indptr, ptr[graph] + graph, n + 1),
-        part(matrices.indices, entry, n_entries),
-        part(matrices.values, entry, n_entries),
+        stretch(matrices.indptr, ptr[graph] + graph, n + 1),
+        stretch(matrices.indices, entry, n_entries),
+        stretch(matrices.values, entry, n_entries),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from phist.engine.dense import fill
 from phist.engine.jit import NO, YES, inner, never_inline
 from phist.engine.simd import LANES, broadcast, fma, load, single, splat, store
-from phist.engine.views import part
+from phist.engine.views import stretch
 
 QUAD = 4  # entries of a row between pairs come in fours: its end is no surprise to the processor then
 BESIDE = 4  # signals side by side: memory gives four lines of a place in about the time of two
@@ -108,7 +108,7 @@ def ball_terms(x: Any, order: int, reached: Any, operator: Operator) -> None:
     for k in range(1, order):
         _next_term(x, reached[k], k, width, operator, YES)
         for row in range(reached[k], x.n):
-            fill(part(x, row * x.width + k * width, width), single(0.0))
+            fill(stretch(x, row * x.width + k * width, width), single(0.0))
 
 
 @inner

@@ -21,7 +21,7 @@ from phist.engine.node_level import Held, Responses, embed, held_of, respond, sq
 from phist.engine.parts import Parts, clear_moments, count_roots, join_moments, moments_of, next_roots
 from phist.engine.plan import nodes_in, rows_in
 from phist.engine.simd import single
-from phist.engine.views import part, rows_of
+from phist.engine.views import rows_of, stretch
 from phist.engine.whitening import add_moments, append_moments, finish_moments
 
 PAIRS_AT_ONCE = 4096  # in statistics
@@ -87,7 +87,7 @@ def merge_roots(job: Any, item: int, distinct: DistinctRoots) -> int:
 def open_roots(job: Any, roots: Roots, begin: int, end: int) -> Chunk:
     """As many of the roots from ``begin`` on as memory allows."""
     since, n, distinct = begin_phase(job.arena), end - begin, roots.distinct
-    rows, weights = part(distinct.rows, begin, n), part(distinct.weights, begin, n)
+    rows, weights = stretch(distinct.rows, begin, n), stretch(distinct.weights, begin, n)
     chunk = open_chunk(job.plan, roots.graph, rows, weights, job.network.shape.reach, job.max_pairs, job.arena)
     charge(job.arena, BALLS, since)
     return chunk
@@ -153,7 +153,7 @@ def embed_roots(job: Any, roots: Roots, embeddings: Any, held: Any) -> Chunk:
                 own = held_of(shape, chunk, held, done * chunk.n_rows)
                 responses = take_root_responses(shape, chunk, roots, begin, own, arena)
             if turn == 0 or (in_turns and not held.n):
-                respond(shape, job.network.node, chunk, part(roots.distinct.rows, begin, chunk.n_roots), responses, arena)
+                respond(shape, job.network.node, chunk, stretch(roots.distinct.rows, begin, chunk.n_roots), responses, arena)
             if turn == 0:
                 _add_moments(shape, chunk, responses.y, begin, moments_of(job, parts, number, moments), scratch)
             else:
@@ -173,10 +173,10 @@ def _add_moments(shape: Any, chunk: Chunk, y: Any, begin: int, moments: Any, own
     """Statistics of the responses, over all pairs or root by root; of many, some at a time, which stay in the cache."""
     n, size = chunk.n_pairs if shape.joint else chunk.n_rows, 1 + 2 * shape.widths[-1]
     for number in range(n_sets(shape, chunk.n_roots)):
-        to = part(moments, 0 if shape.joint else (begin + number) * size, size)
+        to = stretch(moments, 0 if shape.joint else (begin + number) * size, size)
         for first in range(number * n, (number + 1) * n, PAIRS_AT_ONCE):
             count = min(PAIRS_AT_ONCE, (number + 1) * n - first)
-            multiplicity, draw_counts = part(chunk.multiplicity, first, count), part(chunk.draw_counts, first, count)
+            multiplicity, draw_counts = stretch(chunk.multiplicity, first, count), stretch(chunk.draw_counts, first, count)
             add_moments(rows_of(y, first, count), multiplicity, draw_counts, to, own)
 
 
@@ -184,7 +184,7 @@ def _add_moments(shape: Any, chunk: Chunk, y: Any, begin: int, moments: Any, own
 def _finish_moments(shape: Any, moments: Any, distinct: DistinctRoots, n_roots: int) -> None:
     size = 1 + 2 * shape.widths[-1]
     for number in range(n_sets(shape, n_roots)):
-        finish_moments(part(moments, number * size, size), shape.epsilon, whitening_of(shape, distinct.whitening, number))
+        finish_moments(stretch(moments, number * size, size), shape.epsilon, whitening_of(shape, distinct.whitening, number))
 
 
 @inner

@@ -23,9 +23,9 @@ from phist.engine.parts import clear_sums, count_roots, join_sums, next_roots, s
 from phist.engine.plan import nodes_in, rows_in
 from phist.engine.roots import DistinctRoots, Roots, count_draws, n_sets, open_roots, take_root_responses
 from phist.engine.simd import LANES, load, load_flat, single, store
-from phist.engine.views import matrix, part, rows_of, value_of
+from phist.engine.views import matrix, rows_of, stretch, value_of
 from phist.engine.whitening import append_moments_backward, whiten_backward
-from phist.engine.work import ENTRIES, HELD, KEPT, N_PAIRS
+from phist.engine.work import HELD_WIDTH, IS_KEPT, N_ENTRIES, N_PAIRS
 
 
 class RootGradients(NamedTuple):
@@ -61,13 +61,13 @@ def embed_roots_backward(job: Any, roots: Roots, grad_embeddings: Any, grad_mome
     never_inline()
     arena, shape, state, n_roots, kept = job.arena, job.network.shape, roots.state, grad_embeddings.n, tops_of(job.arena)
     n_pairs = count_roots(roots.parts, n_roots) * rows_in(job.plan, roots.graph)
-    held = take_matrix(arena, n_pairs if state[HELD] else 0, state[HELD])
+    held = take_matrix(arena, n_pairs if state[HELD_WIDTH] else 0, state[HELD_WIDTH])
     lower_tops(arena, free)
     grads = take_root_gradients(shape, n_roots, arena)
     _fill_gradients(job, roots, grad_embeddings, grads)
     _node_moments_backward(shape, roots.distinct, grad_moments, grads)
     clear_sums(job, roots.parts)
-    if state[KEPT]:
+    if state[IS_KEPT]:
         _kept_backward(job, roots, grads, kept)
     else:
         _backward_in_turns(job, roots, grads, held)
@@ -101,7 +101,7 @@ def _node_moments_backward(shape: Any, distinct: DistinctRoots, grad_moments: An
         n_draws = count_draws(distinct, n_roots)
         for number in range(n_sets(shape, n_roots)):
             fraction = single(1.0) if shape.joint else distinct.weights[number] / n_draws
-            whitening, sums = whitening_of(shape, distinct.whitening, number), part(grads.sums, number * size, size)
+            whitening, sums = whitening_of(shape, distinct.whitening, number), stretch(grads.sums, number * size, size)
             append_moments_backward(whitening, fraction, grad_moments, sums)
 
 
@@ -111,7 +111,7 @@ def _kept_backward(job: Any, roots: Roots, grads: RootGradients, kept: Any) -> N
     arena, shape, state, above = job.arena, job.network.shape, roots.state, tops_of(job.arena)
     number, begin, end = next_roots(roots.parts, grads.inverses.n, ZERO)
     lower_tops(arena, kept)
-    counts = Counts(end - begin, state[N_PAIRS], state[ENTRIES])
+    counts = Counts(end - begin, state[N_PAIRS], state[N_ENTRIES])
     chunk = take_chunk(job.plan, roots.graph, end - begin, counts, shape.reach, job.max_pairs, arena)
     nothing = held_of(shape, chunk, take_matrix(arena, 0, 0), ZERO)
     responses = take_root_responses(shape, chunk, roots, begin, nothing, arena)
@@ -139,7 +139,7 @@ def _backward_in_turns(job: Any, roots: Roots, grads: RootGradients, held: Any) 
             own_held = held_of(shape, chunk, held, done * chunk.n_rows)
             responses = take_root_responses(shape, chunk, roots, begin, own_held, arena)
             if not held.n or (turn and not has_terms):
-                respond(shape, job.network.node, chunk, part(roots.distinct.rows, begin, chunk.n_roots), responses, arena)
+                respond(shape, job.network.node, chunk, stretch(roots.distinct.rows, begin, chunk.n_roots), responses, arena)
             squash(shape, chunk, responses, arena)
             own, signal = _gradients_of(shape, grads, begin, chunk.n_roots), take_signal(shape, chunk.n_pairs, arena)
             sums = own.ignored if turn else sums_of(job, parts, number, own.sums)
@@ -158,9 +158,9 @@ def _gradients_of(shape: Any, grads: RootGradients, begin: int, n: int) -> RootG
     first, count = 0 if shape.joint else begin * size, n_sets(shape, n) * size
     return RootGradients(
         rows_of(grads.histograms, begin * per_root, n * per_root),
-        part(grads.sums, first, count),
-        part(grads.ignored, first, count),
-        part(grads.inverses, begin, n),
+        stretch(grads.sums, first, count),
+        stretch(grads.ignored, first, count),
+        stretch(grads.inverses, begin, n),
     )
 
 
@@ -189,7 +189,7 @@ def _whiten_backward(shape: Any, chunk: Chunk, responses: Responses, grads: Root
     for number in range(n_sets(shape, chunk.n_roots)):
         for c in range(2 * width):
             sums[c] = grads.sums[number * 2 * width + c]
-        whitening, draw_counts = whitening_of(shape, responses.whitening, number), part(chunk.draw_counts, number * n, n)
+        whitening, draw_counts = whitening_of(shape, responses.whitening, number), stretch(chunk.draw_counts, number * n, n)
         y, own = rows_of(responses.y, number * n, n), rows_of(grad_y, number * n, n)
         whiten_backward(y, whitening, draw_counts, grads.inverses[number], sums, own)
     lower_tops(arena, tops)

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from phist.engine.arena import FLOATS as FLOATS_TOP
-from phist.engine.arena import INTEGERS as INTEGERS_TOP
-from phist.engine.arena import clear, lower_tops, tops_of
+from phist.engine.arena import FLOATS, INTEGERS, clear, lower_tops, tops_of
 from phist.engine.graph_passes import (
     asks_for_graphs,
     embed_graphs,
@@ -18,7 +16,7 @@ from phist.engine.parts import count_roots, own_parts
 from phist.engine.roots import Roots, embed_roots, merge_roots, take_distinct_roots, take_held
 from phist.engine.roots_backward import embed_roots_backward
 from phist.engine.views import matrix
-from phist.engine.work import FIRST_ROOT, FLOATS, INTEGERS, ROOTS, draws_of, meet
+from phist.engine.work import FIRST_FLOAT, FIRST_INTEGER, FIRST_ROOT, N_ROOTS, draws_of, meet
 
 
 @inner
@@ -51,10 +49,10 @@ def embed_shared(items: Any, job: Any) -> None:
     remember_chunk(state, is_kept, chunk, held)
     if not is_kept:
         lower_tops(arena, above)
-    state[FLOATS], state[INTEGERS], state[ROOTS] = arena.tops[FLOATS_TOP], arena.tops[INTEGERS_TOP], n_roots
+    state[FIRST_FLOAT], state[FIRST_INTEGER], state[N_ROOTS] = arena.tops[FLOATS], arena.tops[INTEGERS], n_roots
     meet(job)  # all embeddings are there
     if job.number == 0:  # the rest is as for a graph that is the only one of the first shard
-        work.states[item, INTEGERS], work.states[item, ROOTS], work.states[item, FIRST_ROOT] = 0, n_roots, 0
+        work.states[item, FIRST_INTEGER], work.states[item, N_ROOTS], work.states[item, FIRST_ROOT] = 0, n_roots, 0
         finish_nodes(job, 0, item, roots.distinct, embeddings)
         if asks_for_graphs(work):
             embed_graphs(items, 0, job, embeddings)
@@ -64,7 +62,7 @@ def embed_shared(items: Any, job: Any) -> None:
 def shared_backward(items: Any, job: Any) -> None:
     """Its backward pass, while everything is still in the arenas."""
     work, state = job.work, job.work.states[len(job.work.graphs) + job.number]
-    n_roots, free = state[ROOTS], (state[FLOATS], state[INTEGERS], 0)
+    n_roots, free = state[N_ROOTS], (state[FIRST_FLOAT], state[FIRST_INTEGER], 0)
     grad_embeddings = _embeddings_of(work.exchange.grad_embeddings, n_roots, job)
     if job.number == 0:
         graphs_backward(items, 0, job, _embeddings_of(work.exchange.embeddings, n_roots, job), grad_embeddings)

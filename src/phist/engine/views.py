@@ -101,7 +101,7 @@ def view_anywhere(typing_context: Any, source: Any, begin: Any, n: Any, width: A
 
 
 @intrinsic
-def part(typing_context: Any, source: Any, begin: Any, n: Any) -> Any:
+def stretch(typing_context: Any, source: Any, begin: Any, n: Any) -> Any:
     """``n`` numbers from number ``begin`` on."""
 
     def generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:

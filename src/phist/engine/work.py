@@ -13,7 +13,7 @@ from phist.engine.threads import Shards
 from phist.nn.sampling import Draws
 
 STATES = 9  # what is remembered of a work item between the passes:
-KEPT, HELD, FLOATS, INTEGERS, N_PAIRS, ENTRIES, ROOTS, FIRST_ROOT, RESPONSES = range(STATES)
+IS_KEPT, HELD_WIDTH, FIRST_FLOAT, FIRST_INTEGER, N_PAIRS, N_ENTRIES, N_ROOTS, FIRST_ROOT, FIRST_RESPONSE = range(STATES)
 SHARED = cast(int, np.int64(-1))  # in place of a shard: a graph that all workers share
 
 

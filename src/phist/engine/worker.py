@@ -20,7 +20,7 @@ from phist.engine.statistics import (
     update_from_embeddings,
     update_from_moments,
 )
-from phist.engine.views import handle_of, part
+from phist.engine.views import handle_of, stretch
 from phist.engine.work import SHARED, Job, draws_of, meet
 
 FORWARD, BACKWARD, TRAIN = range(3)  # a pass, or both and a step of the optimiser after them
@@ -59,7 +59,7 @@ def _run_shard(step: int, shard: int, mode: int, job: Any) -> None:
     work = job.work
     items = work.shards.order[work.shards.ptr[step, shard] : work.shards.ptr[step, shard + 1]]
     if mode != FORWARD:
-        fill(part(work.gradients[shard], 0, work.gradients.shape[1]), single(0.0))
+        fill(stretch(work.gradients[shard], 0, work.gradients.shape[1]), single(0.0))
     begin = ZERO
     while begin < len(items):
         end = _next_end(items, begin, job) if mode == TRAIN else len(items)

@@ -13,7 +13,6 @@ from phist.training.inference import Inference, average_over_roots, embed_both_l
 from phist.training.windows import compute_windowed, take
 
 DRAWS = 10  # of roots, over which predictions are averaged: the paper's
-AT_ONCE = 4096  # graphs whose scores are computed together, in double precision: some megabytes
 
 
 @dataclass(frozen=True)

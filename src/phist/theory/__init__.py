@@ -25,6 +25,8 @@ _HOME_OF = {
     "capacity_report": "phist.theory.capacity",
     "kernel_rank": "phist.theory.smooth",
     "study_kernel": "phist.theory.smooth",
+    "study_voronoi_sum": "phist.theory.voronoi_study",
+    "study_perceptron": "phist.theory.perceptron",
     "compare_aggregations": "phist.theory.comparison",
 }
 

@@ -21,7 +21,6 @@ point in each at most.
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -157,12 +156,6 @@ def counted_outputs(points: int, size: int, levels: int | None = None) -> int:
     while outputs > 1 and levels ** (outputs - 1) >= kinds:
         outputs -= 1
     return outputs
-
-
-def outputs_table(dimensions: Iterable[int], deltas: Iterable[float], p: float = math.inf) -> list[dict[str, Any]]:
-    """The curse as data for a picture: the bound on [-1, 1]^d for every dimension and precision, one row each."""
-    precisions = list(deltas)
-    return [outputs_lower_bound(Box.cube(dimension), delta, p).to_dict() for dimension in dimensions for delta in precisions]
 
 
 def _decimal(number: float) -> Fraction:
