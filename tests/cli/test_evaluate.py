@@ -116,3 +116,20 @@ def test_graphs_are_read_with_the_options_of_the_other_verbs(run, refused, model
     tables = (tmp_path / "edges.csv", "--labels", tmp_path / "labels.csv", "--node-table", tmp_path / "nodes.csv")
     found = run(verb, *own, *tables, "--json", *more)
     assert json.loads(found.stdout)["metrics"]["n"] == 13, found.output
+
+
+def test_labels_of_a_table_are_the_models_however_its_other_labels_are_written(run, tmp_path):
+    graphs = make_trees(24, n_nodes=8, seed=0)
+    rows = [f"{name},{source},{target}" for name, graph in enumerate(graphs) for source, target in graph.edges().tolist()]
+    (tmp_path / "edges.csv").write_text("\n".join(["graph,source,target", *rows]))
+    names = ["1" if label == "uniform" else "2" for label in graphs.label_list()]
+    for file, labels in {"numbers": names, "mixed": ["x", *names[1:]]}.items():
+        rows = [f"{number},{label}" for number, label in enumerate(labels)]
+        (tmp_path / f"{file}.csv").write_text("\n".join(["graph,label", *rows]))
+    for fitted, asked in (("numbers", "mixed"), ("mixed", "numbers")):
+        model, labels = tmp_path / fitted, ("--labels", tmp_path / f"{asked}.csv")
+        quick = ("--effort", "low", "--members", "colours")
+        assert run("fit", tmp_path / "edges.csv", "--labels", tmp_path / f"{fitted}.csv", "--out", model, *quick).exit_code == 0
+        found = json.loads(run("evaluate", model, tmp_path / "edges.csv", *labels, "--json").stdout)
+        assert found["unknown_classes"] == (["x"] if asked == "mixed" else [])
+        assert "accuracy" in run("predict", model, tmp_path / "edges.csv", *labels).stderr

@@ -129,3 +129,10 @@ def test_embed_says_what_it_wrote_as_json(run, refused, model, data, tmp_path):
     content = json.loads(run("embed", model, data, "--out", tmp_path / "e.npz", "--json").stdout)
     assert (content["format"], content["rows"], content["each"]) == ("npz", 40, "graphs")
     assert "both write to standard output" in refused("embed", model, data, "--out", "-", "--json")
+
+
+def test_embed_says_what_the_model_takes_no_notice_of(run, model, tmp_path):
+    (tmp_path / "weights.jsonl").write_text('{"edges": [[0, 1, 2.5], [1, 2, 0.5]]}\n')
+    result = run("embed", model, tmp_path / "weights.jsonl", "--out", tmp_path / "w.csv", "--json")
+    assert "edge weights" in result.stderr
+    assert "edge weights" in json.loads(result.stdout)["notices"][0]

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
+from small_models import quick_classifier
 
 from phist import StructuralClassifier, StructuralEmbedder, load_estimator
 from phist.errors import ModelFileError
@@ -145,3 +146,25 @@ def test_hashes_that_are_none_are_refused(folder):
     save_file({"hashes": np.zeros(3, np.float32)}, folder / "training.safetensors")
     with pytest.raises(ModelFileError, match="hashes"):
         StructuralClassifier.load(folder)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"class_weight": {0: 1.0, 1: 3.0}},
+        {"class_weight": {np.int64(0): 1.0, np.int64(1): np.float32(3.0)}},
+        {"random_state": np.int64(3)},
+        {"time_budget": np.int64(30)},
+        {"training": {"epochs": np.int64(2)}},
+    ],
+    ids=["labels as keys", "NumPy keys", "NumPy seed", "NumPy budget", "NumPy epochs"],
+)
+def test_parameters_mean_the_same_after_loading(parameters, tmp_path):
+    graphs = make_planted_partitions(20, n_nodes=8, seed=0)
+    labels = (graphs.labels == "planted").astype(int)
+    model = quick_classifier(**parameters).fit(graphs, labels)
+    model.save(tmp_path / "model")
+    loaded = StructuralClassifier.load(tmp_path / "model")
+    for name, value in parameters.items():
+        assert loaded.get_params()[name] == value
+    np.testing.assert_array_equal(loaded.fit(graphs, labels).predict_proba(graphs), model.fit(graphs, labels).predict_proba(graphs))

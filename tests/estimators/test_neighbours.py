@@ -1,10 +1,15 @@
 """The training graphs that are most similar to others."""
 
+import json
+
 import numpy as np
 import pytest
+from small_models import quick_classifier
 
+from phist import StructuralClassifier
 from phist.errors import ModelFileError
 from phist.estimators.neighbours import DIMENSIONS, Neighbours
+from phist.graphs.generate import make_planted_partitions
 
 
 def drawn(n=50, n_columns=8, seed=0):
@@ -77,3 +82,11 @@ def test_no_dimensions_at_all_are_refused():
     arrays = {**Neighbours.of(drawn(), 0).to_arrays(), "axes": np.empty((0, 8), np.float32), "rows": np.empty((50, 0), np.float32)}
     with pytest.raises(ModelFileError, match="neighbours"):
         Neighbours.from_arrays(arrays, 8, 50)
+
+
+def test_ids_are_plain_values_before_and_after_saving(tmp_path):
+    graphs = make_planted_partitions(20, n_nodes=8, seed=0)
+    model = quick_classifier(members="network").fit(graphs)
+    model.save(tmp_path / "model")
+    fresh, loaded = model.similar(graphs[:2], 3), StructuralClassifier.load(tmp_path / "model").similar(graphs[:2], 3)
+    assert json.dumps(fresh) == json.dumps(loaded)

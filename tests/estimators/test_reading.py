@@ -77,3 +77,8 @@ def test_a_loaded_model_reads_as_it_did_before(tmp_path):
     model.save(tmp_path / "model")
     again = StructuralClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(cycles + stars), model.predict_proba(graphs))
+
+
+def test_the_graphs_of_a_directed_set_are_read_as_the_set_is():
+    kept = as_graphset([nx.DiGraph([(0, 1), (1, 2)])] * 2, directed="keep")
+    assert Reading.of(PATHS).read(list(kept)) == Reading.of(PATHS).read(kept)

@@ -5,6 +5,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -319,3 +320,36 @@ def test_bad_weights_in_a_set_made_by_hand_are_refused():
 
     with pytest.raises(GraphInputError, match="non-finite weight"):
         as_graphset(replace(REFERENCE, weights=np.full(6, np.nan)))
+
+
+# Weights that are ignored ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", ["heavy", float("nan"), None, [1, 2]], ids=["text", "not a number", "missing", "a list"])
+def test_weights_that_are_ignored_may_be_anything(weight):
+    heavy, path = nx.path_graph(3), as_graphset([nx.path_graph(3)])
+    nx.set_edge_attributes(heavy, weight, "weight")
+    assert as_graphset([heavy], weights="ignore") == path
+    assert as_graphset([(3, [(0, 1), (1, 2)], [weight, weight])], weights="ignore") == path
+
+
+def test_weights_of_tensors_without_a_type_in_numpy_are_read():
+    data = SimpleNamespace(
+        edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, edge_weight=torch.full((2,), 2.0, dtype=torch.bfloat16)
+    )
+    assert as_graphset([data]).weights.tolist() == [2, 2]
+
+
+class DataWithoutEdges:
+    """What PyG's Data is like where only features, or an ``adj_t``, were given."""
+
+    num_nodes = 2
+
+    @property
+    def edge_index(self):
+        return None
+
+
+def test_data_without_edge_index_is_refused():
+    with pytest.raises(GraphInputError, match="has no edge_index; set it"):
+        as_graphset([DataWithoutEdges()])

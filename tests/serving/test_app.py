@@ -186,3 +186,10 @@ def test_the_first_request_of_every_kind_finds_a_server_that_has_answered_one(mo
         monkeypatch.setattr(Service, name, lambda *given, name=name, whole=whole: asked.append(name) or whole(*given))
     with TestClient(make_app(model)):
         assert asked == ["_embeddings", "_predictions", "_explanations"]
+
+
+def test_weights_may_stand_beside_the_edges(client):
+    beside = client.post("/predict", json={"graphs": [{"n_nodes": 3, "edges": [[0, 1], [1, 2]], "weights": [1, 2.5]}]})
+    within = client.post("/predict", json={"graphs": [{"n_nodes": 3, "edges": [[0, 1, 1], [1, 2, 2.5]]}]})
+    assert beside.status_code == 200, beside.text
+    assert beside.json() == within.json()

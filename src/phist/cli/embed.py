@@ -10,7 +10,7 @@ from phist.cli.bulk import STREAM_DEFAULTS, StreamOptions, refuse_in_streams, ru
 from phist.cli.options import READING_DEFAULTS, Data, Model, ReadingOptions
 from phist.cli.output import is_standard_output, output_path
 from phist.cli.output_checks import check_file_place, model_files
-from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, load_model
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_model
 from phist.cli.screen import console, print_json
 from phist.cli.text import csv_cell
 from phist.errors import ConfigError, OutputError, check_choice
@@ -70,12 +70,15 @@ def embed(
     from phist.graphs.datasets import load_graphs
 
     graphs = load_graphs(data, **reading.arguments(embedder))
-    embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)
+    with input_notices() as notices:
+        embeddings = np.concatenate(embedder.node_embeddings(graphs)) if nodes else embedder.transform(graphs)
     _write(out, form, graphs, embeddings, nodes)
     rows, width = embeddings.shape
     what = "nodes" if nodes else "graphs"
+    for notice in notices:
+        console(to_program=True).print(f"note: {notice}")
     if as_json:
-        print_json({"out": str(out), "format": form, "rows": rows, "columns": width, "each": what})
+        print_json({"out": str(out), "format": form, "rows": rows, "columns": width, "each": what, "notices": notices})
     console(to_program=as_json or is_standard_output(out)).print(f"Wrote {out}: {rows:,} {what}, {width:,} numbers each")
 
 

@@ -9,7 +9,7 @@ from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, Readi
 from phist.cli.output import write_text
 from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.predictions import fitted_notice, predictions_csv
-from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier, with_labels_of
 from phist.cli.screen import console, print_json
 from phist.errors import GraphInputError
 
@@ -54,7 +54,7 @@ def evaluate(
     from phist.graphs.datasets import load_graphs
     from phist.metrics import compute_metrics, confusion
 
-    graphs = load_graphs(data, labels, **reading.arguments(classifier))
+    graphs = with_labels_of(classifier, load_graphs(data, labels, **reading.arguments(classifier)))
     classes, targets = _targets(graphs, classifier.classes_.tolist(), data)
     with input_notices() as notices:
         probabilities = _widened(classifier.predict_proba(graphs), len(classes))

@@ -10,7 +10,7 @@ import typer
 from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, ReadingOptions
 from phist.cli.output import is_standard_output, write_text
 from phist.cli.output_checks import check_file_place, model_files
-from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier, with_labels_of
 from phist.cli.screen import console
 from phist.cli.text import printable
 from phist.errors import ConfigError, GraphInputError, shown
@@ -72,7 +72,7 @@ def explain(
 
     from phist.graphs.datasets import load_graphs
 
-    graphs = load_graphs(data, labels, **reading.arguments(classifier))
+    graphs = with_labels_of(classifier, load_graphs(data, labels, **reading.arguments(classifier)))
     positions = _positions(graphs, graph)
     explained = _class(classifier, target)
     with input_notices() as notices:

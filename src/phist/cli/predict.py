@@ -11,7 +11,7 @@ from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, Readi
 from phist.cli.output import write_text
 from phist.cli.output_checks import check_file_place, model_files
 from phist.cli.predictions import fitted_notice, predictions_csv
-from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier
+from phist.cli.saved_models import MODEL_DEFAULTS, ModelOptions, input_notices, load_classifier, with_labels_of
 from phist.cli.screen import console
 from phist.errors import shown
 
@@ -57,7 +57,7 @@ def predict(
 
     from phist.graphs.datasets import load_graphs
 
-    graphs = load_graphs(data, labels, **reading.arguments(classifier))
+    graphs = with_labels_of(classifier, load_graphs(data, labels, **reading.arguments(classifier)))
     with input_notices() as notices:
         probabilities = classifier.predict_proba(graphs)
     flags = classifier.flags(graphs)

@@ -17,6 +17,7 @@ from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.estimators.fitted import FittedClassifier, FittedModel
+    from phist.graphs.graphset import GraphSet
 
 LOADING = "loading PyTorch and the model"
 
@@ -81,6 +82,14 @@ def load_model(path: Path, how: ModelOptions) -> "FittedModel":
         model = load_fitted(path)
     how.apply(model)
     return model
+
+
+def with_labels_of(model: "FittedClassifier", graphs: "GraphSet") -> "GraphSet":
+    """The graphs with their labels as the model has them: 1 may come as "1" where a table's other labels are no numbers."""
+    known = {str(label): label for label in model.classes_.tolist()}
+    if graphs.labels is None or len(known) < len(model.classes_):
+        return graphs
+    return graphs.with_labels([known.get(str(label), label) for label in graphs.label_list()])
 
 
 @contextmanager

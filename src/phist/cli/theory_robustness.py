@@ -9,7 +9,7 @@ import typer
 
 from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, Model, ReadingOptions, Seed
 from phist.cli.output_checks import check_file_place
-from phist.cli.saved_models import MODEL_DEFAULTS, load_classifier
+from phist.cli.saved_models import MODEL_DEFAULTS, load_classifier, with_labels_of
 from phist.cli.screen import console, print_json
 from phist.errors import ConfigError
 from phist.progress import somebody_looks
@@ -59,7 +59,7 @@ def robustness(
 
     from phist.graphs.datasets import load_graphs
 
-    graphs = load_graphs(data, labels, **reading.arguments(classifier))
+    graphs = with_labels_of(classifier, load_graphs(data, labels, **reading.arguments(classifier)))
     chosen = _choose(graphs, samples, seed)
     bands, measured = _measure_bands(classifier, chosen, seed)
     shifts = _shake(classifier, chosen, seed, draws)

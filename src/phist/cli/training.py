@@ -87,12 +87,12 @@ class Trained:
 
 
 def train(model: "StructuralClassifier", training: "GraphSet", test: "GraphSet | None") -> Trained:
-    """Fit ``model`` and test it."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an interruption is reported by exit_if_interrupted
+    """Fit ``model`` and test it; where Ctrl-C ends the fit early, the model of what was ready."""
+    try:
         model.fit(training)
+    except KeyboardInterrupt:
+        if not hasattr(model, "ensemble_"):  # nothing was ready
+            raise
     if test is None:
         return Trained(model, None)
     right = sum(answer == label for answer, label in zip(model.predict(test).tolist(), test.label_list(), strict=True))

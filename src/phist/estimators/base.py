@@ -1,7 +1,8 @@
 """What the classifier and the embedder share beside their use: parameters, and what of them is saved."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +15,7 @@ from phist.errors import ConfigError, GraphInputError, shown
 from phist.estimators.examples import Array
 from phist.estimators.fitted.model import FittedModel
 from phist.estimators.settings import NetworkSettings, TrainingSettings
-from phist.graphs.labels import as_labels, check_savable, distinct_labels
+from phist.graphs.labels import as_labels, as_python, check_savable, distinct_labels
 from phist.training.history import History
 
 LOCAL = ("checkpoint", "progress")  # parameters that mean something on one machine only; never saved, never read
@@ -42,6 +43,19 @@ class StructuralEstimator(FittedModel, BaseEstimator):  # type: ignore[misc]
     def check_parameters(self) -> None:
         """Raise a `ConfigError` for a parameter that `fit` would refuse."""
         self._check_parameters()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A fit that fails leaves the model as it was. One that Ctrl-C ends early first makes a model of what is ready."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        if any(member.bag.ending == "interrupted" for member in self._members()):
+            raise KeyboardInterrupt("the fit was interrupted; what was ready is in the model, which can be used and saved")
 
     def _read_classes(self, y: Array) -> Array:
         classes = as_labels(distinct_labels(y))
@@ -102,7 +116,10 @@ class StructuralEstimator(FittedModel, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def _with_parameters(cls, parameters: Mapping[str, Any]) -> Self:
-        return cls(**{name: value for name, value in parameters.items() if name not in LOCAL})
+        kept = {name: value for name, value in parameters.items() if name not in LOCAL}
+        if isinstance(kept.get("class_weight"), list):
+            kept["class_weight"] = dict(kept["class_weight"])
+        return cls(**kept)
 
 
 def _plain_parameters(estimator: StructuralEstimator) -> dict[str, Any]:
@@ -111,10 +128,19 @@ def _plain_parameters(estimator: StructuralEstimator) -> dict[str, Any]:
     for name in ("network", "training"):
         if hasattr(parameters[name], "to_dict"):
             parameters[name] = parameters[name].to_dict()
-    if not isinstance(parameters["random_state"], int):
+    if not isinstance(parameters["random_state"], int | np.integer):
         parameters["random_state"] = None
+    if isinstance(parameters["class_weight"], Mapping):  # as pairs: keys of JSON are text, labels need not be
+        parameters["class_weight"] = [(as_python(label), weight) for label, weight in parameters["class_weight"].items()]
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(parameters))
+        plain: dict[str, Any] = json.loads(json.dumps(parameters, default=_plain_number))
     except TypeError as error:
         raise ConfigError(f"the parameters cannot be saved as JSON ({error}); use plain values and string labels") from error
     return plain
+
+
+def _plain_number(value: Any) -> Any:
+    """A NumPy scalar as JSON has it; what is none cannot be saved."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{shown(value)} is of type {type(value).__name__}")

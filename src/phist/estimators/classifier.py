@@ -1,7 +1,6 @@
 """StructuralClassifier."""
 
 import time
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +69,8 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
             plain PyTorch network.
         inference: ``"auto"`` averages over ten draws of roots and embeds each node once, whichever draws it is in; ``"sampled"``
             begins every draw afresh, as the paper does; ``"exact"`` takes every node.
-        checkpoint: what the names of files begin with from which a killed fit goes on.
+        checkpoint: what the names of files begin with from which a killed fit goes on. They stay, and a fit to other graphs needs
+            another name.
         progress: whether to show progress bars; on a terminal, unless given.
 
     Attributes:
@@ -121,12 +121,20 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, validation: tuple[Any, Any] | None = None) -> Self:
         """Learn from graphs ``X`` with labels ``y``, by default the graphs' own.
 
+        A fit that fails leaves the model as it was. Ctrl-C while networks are trained is passed on as `KeyboardInterrupt` once what
+        is ready has become a model, which can be used and saved; where nothing is ready, the model is as it was.
+
         Args:
             X: graphs: a `GraphSet`, or anything `as_graphset` takes.
             y: one label for each graph; the graphs' own unless given.
             sample_weight: how much each graph counts.
             validation: graphs and labels to select the epoch by; only presets by name do that.
         """
+        with self._all_or_nothing():
+            self._fit(X, y, sample_weight, validation)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any] | None) -> None:
         begin = time.monotonic()
         graphs, labels = as_labelled(X, y)
         self._check_parameters()
@@ -146,7 +154,6 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
             self._fit_ensemble(examples, begin)
         else:
             self._fit_preset(examples, validation)
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -231,9 +238,6 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
         heads = self._chosen_heads(("linear",))
         member = Network(preset, heads, self.engine, self.inference)
         member.fit_whole(lesson, held_out)
-        if member.bag.ending == "interrupted":
-            kept = member.histories[0].best + 1
-            warnings.warn(f"training was interrupted; the model is that of epoch {kept}", stacklevel=3)
         weight = 1 / len(heads)
         candidates = [Candidate(f"network/{head}", float("nan"), float("nan"), 1.0, weight) for head in heads]
         self.ensemble_ = Ensemble([member], candidates, 1.0)

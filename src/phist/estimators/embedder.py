@@ -83,11 +83,18 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn an embedding of graphs ``X`` that tells the labels ``y`` apart, or a random one where there are none.
 
+        What fails, and Ctrl-C, are handled as by `StructuralClassifier.fit`.
+
         Args:
             X: graphs: a `GraphSet`, or anything `as_graphset` takes.
             y: one label for each graph; the graphs' own unless given.
             sample_weight: how much each graph counts, (graphs); all alike unless given.
         """
+        with self._all_or_nothing():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         graphs = as_graphset(X)
         self._check_parameters()
         self.seed_, self.reading_ = draw_seed(self.random_state), Reading.of(graphs)
@@ -95,7 +102,7 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
         self.member_ = Network(preset, (), self.engine, self.inference)
         if y is None and graphs.labels is None:
             self._fit_unlabelled(put_in_order(graphs))
-            return self
+            return
         graphs, labels = as_labelled(graphs, y)
         self.classes_, self.data_ = self._read_classes(labels), describe_data(graphs.with_labels(labels))
         examples = make_examples(graphs, labels, self.classes_, sample_weight, self.class_weight)
@@ -110,7 +117,6 @@ class StructuralEmbedder(TransformerMixin, StructuralEstimator, FittedEmbedder):
             progress=self.progress,
         )
         self.member_.fit_whole(lesson, held_out)
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -10,6 +10,7 @@ import numpy as np
 from phist.errors import ModelFileError
 from phist.graphs.convert import as_graphset
 from phist.graphs.graphset import GraphSet
+from phist.graphs.packing import SelfLoops
 
 FAR_LARGER = 4  # times the largest training graph: what is predicted there nobody has checked
 
@@ -40,11 +41,10 @@ class Reading:
 
     def read(self, X: Any) -> GraphSet:
         """Graphs as users give them, read the same way; what cannot be is ignored, and said."""
-        graphs = as_graphset(
-            X,
-            directed="keep" if self.directed else ("symmetrise" if isinstance(X, GraphSet) and X.directed else None),
-            self_loops="keep" if self.loops else "drop",
-        )
+        loops: SelfLoops = "keep" if self.loops else "drop"
+        graphs = as_graphset(X, directed="keep" if self.directed else None, self_loops=loops)
+        if graphs.directed and not self.directed:  # a directed set, or a list of the graphs of one
+            graphs = as_graphset(graphs, directed="symmetrise", self_loops=loops)
         for notice in self.notices(graphs):
             warnings.warn(notice, InputNotice, stacklevel=4)
         return graphs if self.weighted else replace(graphs, weights=None)

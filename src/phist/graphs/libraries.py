@@ -56,15 +56,15 @@ def as_loose(graph: Any, name: str, reading: Reading) -> LooseGraph:
     if isinstance(graph, Graph):
         return from_packed(graph)
     if is_edge_list(graph):
-        return from_edge_list(graph, name)
+        return from_edge_list(graph, name, reading)
     if is_matrix(graph):
         return from_matrix(graph, name, reading)
     if is_networkx(graph):
-        return from_networkx(graph, name)
+        return from_networkx(graph, name, reading)
     if is_igraph(graph):
-        return from_igraph(graph, name)
+        return from_igraph(graph, name, reading)
     if is_pyg(graph):
-        return from_pyg(graph, name)
+        return from_pyg(graph, name, reading)
     raise GraphInputError(f"graph {name} is {_described(graph)}, which is not a graph phist knows; give {ACCEPTED}")
 
 
@@ -73,7 +73,7 @@ def from_packed(graph: Graph) -> LooseGraph:
     return LooseGraph(graph.n_nodes, source, graph.indices.astype(np.int64), graph.weights, label=graph.label, id=graph.id)
 
 
-def from_edge_list(graph: tuple[Any, ...], name: str) -> LooseGraph:
+def from_edge_list(graph: tuple[Any, ...], name: str, reading: Reading) -> LooseGraph:
     """Rows of two nodes, or of two nodes and a weight."""
     rows = as_numbers(graph[1], f"the edges of graph {name}")
     if rows.size == 0:
@@ -86,7 +86,7 @@ def from_edge_list(graph: tuple[Any, ...], name: str) -> LooseGraph:
     if len(graph) == 3 and graph[2] is not None:
         if weights is not None:
             raise GraphInputError(f"graph {name} has weights in its edges and beside them; give them once")
-        weights = _one_each(graph[2], len(rows), name)
+        weights = None if reading.weights == "ignore" else _one_each(graph[2], len(rows), name)
     ends = as_nodes(rows[:, :2], name)
     return LooseGraph(int(graph[0]), ends[:, 0], ends[:, 1], weights, is_edge_list=True)
 
@@ -121,23 +121,23 @@ def _as_csr(graph: Any, name: str, reading: Reading) -> csr_array:
     return csr_array(graph, dtype=np.float64, copy=True)
 
 
-def from_networkx(graph: Any, name: str) -> LooseGraph:
+def from_networkx(graph: Any, name: str, reading: Reading) -> LooseGraph:
     """Nodes in the graph's own order; parallel edges of a multigraph add up."""
     number = {node: position for position, node in enumerate(graph)}
     edges = list(graph.edges(data="weight"))
     ends = np.array([(number[u], number[v]) for u, v, _ in edges], dtype=np.int64).reshape(-1, 2)
-    weights = None
-    if graph.is_multigraph() or any(weight is not None for _, _, weight in edges):
+    weights, has_any = None, graph.is_multigraph() or any(weight is not None for _, _, weight in edges)
+    if has_any and reading.weights != "ignore":
         weights = np.array([_weight(weight, name, u, v) for u, v, weight in edges], dtype=np.float64)
     loose = LooseGraph(len(number), ends[:, 0], ends[:, 1], weights)
     return loose if graph.is_directed() else loose.mirrored()
 
 
-def from_igraph(graph: Any, name: str) -> LooseGraph:
+def from_igraph(graph: Any, name: str, reading: Reading) -> LooseGraph:
     """Edge attribute ``weight`` where there is one; parallel edges add up."""
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     weights = None
-    if "weight" in graph.es.attributes():
+    if "weight" in graph.es.attributes() and reading.weights != "ignore":
         weights = np.array([_weight(w, name, u, v) for w, (u, v) in zip(graph.es["weight"], ends, strict=True)], dtype=np.float64)
     elif graph.has_multiple():
         weights = np.ones(len(ends))
@@ -145,9 +145,11 @@ def from_igraph(graph: Any, name: str) -> LooseGraph:
     return loose if graph.is_directed() else loose.mirrored()
 
 
-def from_pyg(graph: Any, name: str) -> LooseGraph:
+def from_pyg(graph: Any, name: str, reading: Reading) -> LooseGraph:
     """``edge_index`` and ``edge_weight``; other attributes are not structure. A single ``y`` is the label."""
-    index = as_numbers(graph.edge_index, f"edge_index of graph {name}")
+    if graph.edge_index is None:
+        raise GraphInputError(f"graph {name} has no edge_index; set it, of shape (2, edges): another form of its edges is not read")
+    index = as_numbers(graph.edge_index, f"the entries of edge_index of graph {name}")
     if index.size == 0:
         index = index.reshape(2, 0)
     if index.ndim != 2 or index.shape[0] != 2:
@@ -157,18 +159,21 @@ def from_pyg(graph: Any, name: str) -> LooseGraph:
     if n_nodes is None:
         raise GraphInputError(f"graph {name} does not say how many nodes it has; set num_nodes")
     weight = getattr(graph, "edge_weight", None)
-    weights = None if weight is None else _one_each(weight, ends.shape[1], name)
+    weights = None if weight is None or reading.weights == "ignore" else _one_each(weight, ends.shape[1], name)
     return LooseGraph(_count(n_nodes, name), ends[0], ends[1], weights, label=_only(getattr(graph, "y", None)))
 
 
-def as_numbers(values: Any, what: str) -> Array:
+def as_numbers(values: Any, what: str, remedy: str = "number the nodes from 0") -> Array:
     """Numbers of any array library, as numpy holds them."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.double() if values.is_floating_point() else values  # numpy has no bfloat16
     try:
-        array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+        array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise GraphInputError(f"{what} have rows of different lengths or kinds; give every row the same") from error
     if array.dtype.kind not in "biuf" and array.size:
-        raise GraphInputError(f"{what} are of type {array.dtype}, not numbers; number the nodes from 0")
+        raise GraphInputError(f"{what} are of type {array.dtype}, not numbers; {remedy}")
     return array
 
 
@@ -193,7 +198,9 @@ def _check_symmetric(matrix: csr_array, name: str) -> None:
 
 
 def _one_each(values: Any, length: int, name: str) -> NDArray[np.float64]:
-    weights = as_numbers(values, f"the weights of graph {name}").astype(np.float64).reshape(-1)
+    weights = (
+        as_numbers(values, f"the weights of graph {name}", 'correct them, or pass weights="ignore"').astype(np.float64).reshape(-1)
+    )
     if len(weights) != length:
         raise GraphInputError(f"graph {name} has {length} edges and {len(weights)} weights; give one weight for each edge")
     return weights

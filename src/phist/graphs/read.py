@@ -125,7 +125,7 @@ def _read_parquet(path: Path, reading: Reading) -> GraphSet:
 
 
 def _read_single_file(path: Path, reading: Reading) -> GraphSet:
-    return pack_loose(folder.read_graph_file(path), reading)
+    return pack_loose(folder.read_graph_file(path, reading), reading)
 
 
 def read_labels(labels: LabelSource | None, graphs: GraphSet, reading: Reading) -> tuple[GraphSet, Labels | None]:

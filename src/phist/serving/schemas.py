@@ -17,6 +17,9 @@ class GraphIn(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"n_nodes": 3, "edges": [[0, 1], [1, 2]]}]})
 
     edges: list[Edge] = Field(description="Rows [source, target] or [source, target, weight].")
+    weights: list[Weight] | None = Field(
+        None, description="Their weights, in the same order, instead of a third number in each row."
+    )
     n_nodes: int | None = Field(None, ge=1, strict=True, description="The number of nodes, which are then 0 to n_nodes - 1.")
     nodes: list[Name] | None = Field(None, description="The names of the nodes, in order, instead of n_nodes.")
     id: Name | None = Field(None, description="What the answer calls this graph; its number in the request unless given.")

@@ -14,6 +14,7 @@ from phist.estimators.fitted.model import Array, FittedModel
 from phist.estimators.members.network import Network
 from phist.estimators.model_folder import SavedModel
 from phist.estimators.neighbours import Neighbours
+from phist.graphs.labels import as_python
 from phist.graphs.symmetry import weisfeiler_lehman_hashes
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ class FittedClassifier(FittedModel):
         if not hasattr(self, "neighbours_"):
             raise ConfigError('this model keeps no training graphs to compare with; fit one with preset="auto" and a network')
         distances, positions = self.neighbours_.nearest(embeddings, k)
-        ids = list(range(len(self.neighbours_.rows))) if self.ids_ is None else list(self.ids_)
+        ids: Any = range(len(self.neighbours_.rows)) if self.ids_ is None else self.ids_
         return [
-            [(ids[number], round(float(distance), 4)) for number, distance in zip(row, own, strict=True)]
+            [(as_python(ids[number]), round(float(distance), 4)) for number, distance in zip(row, own, strict=True)]
             for row, own in zip(positions.tolist(), distances.tolist(), strict=True)
         ]
 

@@ -28,21 +28,21 @@ def read_folder(folder: Path, reading: Reading) -> GraphSet:
     graphs: list[LooseGraph] = []
     labels: list[str] = []
     for file in files:
-        found = read_graph_file(file)
+        found = read_graph_file(file, reading)
         names = _names(file.relative_to(folder).as_posix(), len(found))
         graphs += [_with_id(graph, name) for graph, name in zip(found, names, strict=True)]
         labels += [file.parent.name] * len(found)
     return pack_loose(graphs, reading, labels=labels if classes else None)
 
 
-def read_graph_file(file: Path) -> list[LooseGraph]:
+def read_graph_file(file: Path, reading: Reading) -> list[LooseGraph]:
     """The graphs of one GraphML, GML or edge list file."""
     if not file.is_file():
         raise GraphInputError(f"{file} is not a file; remove it or write a graph into it")
     if file.stat().st_size == 0:
         raise GraphInputError(f"{file} is empty; remove it or write a graph into it")
     if file.suffix.lower() in markup.SUFFIXES:
-        return [from_networkx(graph, file.name) for graph in markup.read_markup(file)]
+        return [from_networkx(graph, file.name, reading) for graph in markup.read_markup(file)]
     return [edgelist.read_edge_list(file)]
 
 
