@@ -69,12 +69,24 @@ def _describe(counts: "Counter[str] | None") -> str:
     return f"{counts['ok'] + counts['skipped']}/{counts.total()}{failed}"
 
 
+def _describe_commits(commits: "Counter[str]") -> str:
+    """Of how many states of the code the records are, and how many of them cannot be had from a commit alone."""
+    named = {commit.partition(" ")[0] for commit in commits if commit}
+    unnamed, changed = commits[""], sum(count for commit, count in commits.items() if " " in commit)
+    parts = [f"{commits.total():,} records of {len(named)} commits of phist"]
+    parts += [f"{unnamed:,} name none"] * bool(unnamed)
+    parts += [f"{changed:,} were made with changes that are in none"] * bool(changed)
+    return "; ".join(parts)
+
+
 def _show_rest(screen: "Console", found: "StudyStatus") -> None:
     from phist.evaluation.estimate import spoken
 
     screen.print(", ".join(f"{count} {state}" for state, count in found.totals.items()))
     left = "unknown" if found.left is None else f"about {spoken(found.left)} of computing" if found.totals["missing"] else "none"
     screen.print(f"time spent: {spoken(found.spent)}; time left: {left}")
+    if any(found.commits):  # an installed phist has no commits to name
+        screen.print(_describe_commits(found.commits))
     for (label, dataset), why in found.skipped.items():
         screen.print(f"  {dataset} {label} is skipped: {why}")
     for record in found.failures[:10]:

@@ -24,6 +24,7 @@ class StudyStatus:
         left: seconds that the missing ones will take one after the other; ``None`` where nothing is known yet.
         failures: the records of the cells that failed.
         skipped: why methods are not run, once for each method and dataset.
+        commits: how many records were made at each commit of phist; "" for those that name none.
         others: records in the folder that are of no cell of the study as it now stands.
         problems: lines that cannot be used.
     """
@@ -33,6 +34,7 @@ class StudyStatus:
     left: float | None
     failures: list[Record]
     skipped: dict[tuple[str, str], str]
+    commits: Counter[str]
     others: int
     problems: list[Problem]
 
@@ -53,6 +55,7 @@ class StudyStatus:
             "rows": rows,
             "failures": [{"cell": str(record.cell), "reason": record.reason} for record in self.failures],
             "skipped": [{"method": label, "dataset": name, "reason": why} for (label, name), why in self.skipped.items()],
+            "commits": dict(self.commits),
             "records_of_other_cells": self.others,
             "problems": [str(problem) for problem in self.problems],
         }
@@ -74,6 +77,7 @@ def study_status(cells: Sequence[Cell], folder: str | Path) -> StudyStatus:
         left=Durations(known).left(cell for cell in cells if cell.hash not in by_hash),
         failures=[record for record in known if record.status == "failed"],
         skipped={(record.cell.label, record.cell.column): str(record.reason) for record in known if record.status == "skipped"},
+        commits=Counter(record.versions.get("commit", "") for record in known),
         others=len(records) - len(known),
         problems=problems,
     )
