@@ -1,6 +1,7 @@
 """Saved models, checkpoints and records of studies: what a run of phist wrote, with random changes to its files."""
 
 import atexit
+import contextlib
 import functools
 import json
 import shutil
@@ -137,8 +138,7 @@ def _save_checkpoint(place, settings):
             raise KeyboardInterrupt
         return run_epoch(trainer)
 
-    with mock.patch.object(Trainer, "run_epoch", interrupted), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with mock.patch.object(Trainer, "run_epoch", interrupted), contextlib.suppress(KeyboardInterrupt):
         _classifier(**settings, checkpoint=place).fit(fuzz_graphs())
 
 
