@@ -149,6 +149,11 @@ def test_one_network_stays_one_on_datasets_without_a_preset(task):
     assert account.chosen["weights"] == {"network/linear": 1.0}
 
 
+def test_a_study_that_trains_for_longer_than_the_preset_says_so(task):
+    assert quick(PhistPaper).fit(task).account.notes == ["2 epochs instead of 600"]
+    assert quick(PhistLinear, epochs=50).fit(task).account.notes == []
+
+
 def test_the_estimator_counts_how_often_the_right_class_is_in_its_set(task):
     method = quick(Phist).fit(task)
     method.look_back()

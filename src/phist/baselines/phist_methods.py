@@ -163,6 +163,15 @@ class OneNetwork(PhistMethod):
 
         return {"preset": preset_of(task.dataset, self.prefix), "inference": "sampled", **self._options()}
 
+    def _account(self) -> Account:
+        from phist.training.presets import make_preset
+
+        account, task = super()._account(), self._task
+        usual = make_preset(self.parameters(task)["preset"], task.graphs[task.training]).training.epochs
+        if self.options.get("epochs", usual) != usual:
+            account.notes.append(f"{self.options['epochs']:,} epochs instead of {usual:,}")
+        return account
+
     def _further(self, task: Task) -> dict[str, Any]:
         """The validation graphs of classes that occur in training; the network has no output for others."""
         known = np.isin(task.labels_of(task.validation), task.labels_of(task.training))
