@@ -1,7 +1,7 @@
 import pytest
 from made_records import make_records
 
-from phist.report.costs import compare_costs, costs_table
+from phist.report.costs import compare_costs, costs_table, times_table
 from phist.report.study import make_study
 
 MADE = {  # right of 20 on each of two datasets, seconds of a fold on each
@@ -49,3 +49,15 @@ def test_the_datasets_are_those_of_the_method_that_is_asked_for():
     table = costs_table(make_study(records(MADE) + [own for own in high if own.cell.dataset == "MUTAG"]), "phist-high")
     assert table.legend[0].startswith("Over MUTAG;")
     assert len(table.rows) == len(MADE) + 1
+
+
+def test_times_stand_by_dataset_for_the_methods_that_are_asked_for():
+    made = [own for own in records(MADE) if (own.cell.method, own.cell.dataset) != ("gcn", "MUTAG")]
+    table = times_table(make_study(made), ("phist", "gcn"))
+    assert table.columns == ("MUTAG", "ENZYMES")
+    assert {row.label: [entry.mean for entry in row.entries] for row in table.rows} == {"phist": [4.0, 16.0], "gcn": [None, 10.0]}
+    assert [row.label for row in times_table(make_study(made)).rows] == ["phist", "gcn", "ldp", "majority"]
+
+
+def test_without_records_there_are_no_times():
+    assert times_table(make_study(records(MADE)), ("svm-theta",)).rows == ()

@@ -14,7 +14,7 @@ from phist.cli.text import printable
 if TYPE_CHECKING:
     from phist.report.study import Study
 
-TABLE_NAMES = "main|generalisation|differences|ranks|estimates"
+TABLE_NAMES = "main|generalisation|differences|ranks|estimates|times"
 DEFAULT = ("main", "generalisation")
 
 Tables = Annotated[
@@ -45,7 +45,7 @@ def table(
     check: Check = False,
     as_json: Json = False,
 ) -> None:
-    """The tables of a study: accuracies and generalisation errors, measured beside published; differences; ranks.
+    """The tables of a study: accuracies and generalisation errors, measured beside published; differences; ranks; times.
 
     Examples:
       phist bench table experiments/paper experiments/gnns
@@ -83,6 +83,7 @@ def _default(study: "Study") -> tuple[str, ...]:
 
 
 def _written(name: str, study: "Study", form: str, against: str, measured: bool, wide: bool) -> Any:
+    from phist.report.costs import times_table
     from phist.report.differences import difference_table
     from phist.report.estimates import estimates_table
     from phist.report.ranks import ranks_table
@@ -95,6 +96,7 @@ def _written(name: str, study: "Study", form: str, against: str, measured: bool,
         "differences": lambda: difference_table(study, against),
         "ranks": lambda: ranks_table(study),
         "estimates": lambda: estimates_table(study),
+        "times": lambda: times_table(study),
     }
     found = make[name]()
     found = leave_out_unmeasured(found) if measured and name in DEFAULT else found

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from phist.errors import ConfigError, GraphInputError, check_choice
 from phist.files import atomic_path
-from phist.report.costs import costs_table
+from phist.report.costs import costs_table, times_table
 from phist.report.differences import difference_table
 from phist.report.estimates import estimates_table
 from phist.report.growth import growth_markdown
@@ -25,6 +25,7 @@ HEADLINE_ROWS = 4  # what a README has room for; the first datasets of the study
 WHOLE, ABLATIONS = "phist-linear", ("phist-sum", "phist-deterministic")  # one network under the linear head each
 SLOWEST = "phist-high"  # the datasets that have it have all efforts
 PRINTED, PRINTED_ABLATIONS = "phist-paper", ("phist-paper-sum", "phist-paper-deterministic")  # the same, trained as printed
+TIMED = ("phist", "phist-low", "phist-linear", "wl-shortest-path", "ltp")  # both efforts, the paper's network, the best rivals
 BLOCKS: dict[str, Callable[[Study], str]] = {
     "headline": lambda study: summary_markdown(study, HEADLINE_ROWS),
     "summary": summary_markdown,
@@ -36,6 +37,7 @@ BLOCKS: dict[str, Callable[[Study], str]] = {
     "ablations-as-printed": lambda study: to_markdown(difference_table(study, PRINTED, PRINTED_ABLATIONS)),
     "ranks": lambda study: to_markdown(ranks_table(study)),
     "costs": lambda study: to_markdown(costs_table(study)),
+    "times": lambda study: to_markdown(times_table(study, TIMED)),
     "efforts": lambda study: to_markdown(costs_table(study, SLOWEST)),
     "growth": growth_markdown,
     "labels": lambda study: growth_markdown(study, times=False),
