@@ -65,8 +65,8 @@ def test_nothing_is_compiled_to_find_out_whether_it_is(run, monkeypatch):
     monkeypatch.setattr(compiling, "_is_on_disk", lambda part: False)
     monkeypatch.setattr(compiling, "is_portable", lambda: False)
     monkeypatch.setattr(compiling, "_compile", lambda: pytest.fail("it was compiled"))
-    for part in compiling.PARTS:
-        monkeypatch.setattr(part, "overloads", {})
+    for function in compiling.SLOW:
+        monkeypatch.setattr(function, "overloads", {})
     assert told(run)["compiled"]["on_disk"] is False
     assert "not yet; it will be compiled at first use" in run("info").stdout
 

@@ -59,7 +59,7 @@ def test_nothing_is_computed_where_the_code_is_there(missing, monkeypatch):
 
 
 def test_an_empty_folder_is_noticed_without_compiling(tmp_path):
-    code = "from phist.engine.compiling import *; print(is_compiled(), code_folder(), [part.signatures for part in PARTS])"
+    code = "from phist.engine.compiling import *; print(is_compiled(), code_folder(), [function.signatures for function in SLOW])"
     place = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     text = subprocess.run([sys.executable, "-c", code], env=place, capture_output=True, text=True, check=True).stdout
     assert text.startswith(f"False {tmp_path}")
@@ -92,7 +92,7 @@ def test_without_a_folder_preparing_says_so_once(missing, nowhere, monkeypatch):
 def test_without_a_folder_nothing_is_looked_for_on_disk(nowhere, monkeypatch):
     homeless = jit.compiled(lambda: 0)
     monkeypatch.setattr(compiling, "run_worker", homeless)
-    monkeypatch.setattr(compiling, "PARTS", (homeless,))
+    monkeypatch.setattr(compiling, "SLOW", (homeless,))
     assert compiling.code_folder() is None
     assert not compiling.is_compiled()
 
@@ -118,7 +118,7 @@ def run_all(threads):
 def test_whatever_the_engine_is_asked_for_runs_the_code_that_was_prepared(threads):
     compiling.prepare()
     run_all(threads)
-    assert [len(part.signatures) for part in compiling.PARTS] == [1, 1, 1, 1]
+    assert [len(function.signatures) for function in compiling.SLOW] == [1, 1, 1, 1]
 
 
 def test_two_processes_compile_the_code_that_this_one_will_look_for():

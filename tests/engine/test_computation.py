@@ -14,7 +14,7 @@ from phist import StructuralClassifier, StructuralEmbedder
 from phist.engine import batch_pass, threads, torch_threads
 from phist.engine.computation import Reference
 from phist.engine.fused import Fused
-from phist.engine.threads import run_workers
+from phist.engine.threads import team_of
 from phist.graphs.convert import as_graphset
 from phist.graphs.generate import make_planted_partitions
 from phist.nn.sampling import Draws, RootSampler, Views, draw_all
@@ -75,7 +75,7 @@ def test_threads_without_a_core_change_no_bit(labelled, cores, monkeypatch):
 def test_no_more_threads_wait_for_each_other_than_there_are_cores(labelled, monkeypatch):
     teams = []
     monkeypatch.setattr(torch_threads, "usable_cores", lambda: 2)
-    monkeypatch.setattr(batch_pass, "run_workers", lambda work, count: teams.append(count) or run_workers(work, count))
+    monkeypatch.setattr(batch_pass, "team_of", lambda count: teams.append(count) or team_of(count))
     torch.set_num_threads(8)
     fitted("fused", labelled, epochs=1)
     assert max(teams) == 4 and 2 in teams  # batches of four graphs: four threads look at the first, two take the steps
@@ -84,7 +84,7 @@ def test_no_more_threads_wait_for_each_other_than_there_are_cores(labelled, monk
 def test_a_step_that_is_worth_one_thread_has_one(labelled, monkeypatch):
     teams = set()
     monkeypatch.setattr(threads, "PAIRS_A_THREAD", 1 << 30)
-    monkeypatch.setattr(batch_pass, "run_workers", lambda work, count: teams.add(count) or run_workers(work, count))
+    monkeypatch.setattr(batch_pass, "team_of", lambda count: teams.add(count) or team_of(count))
     torch.set_num_threads(2)
     fitted("fused", labelled, epochs=1).predict(labelled)
     assert teams == {1}

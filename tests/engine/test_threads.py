@@ -1,4 +1,4 @@
-"""Shares of work: complete, balanced, done once in every round; errors come through and the team works on."""
+"""Shards of work: complete, balanced, done once in every round; errors come through and the team works on."""
 
 import contextlib
 import gc
@@ -19,7 +19,7 @@ import pytest
 from phist.engine import barrier as own
 from phist.engine import threads
 from phist.engine.barrier import STRIDE
-from phist.engine.threads import Team, make_shards, run_workers, threads_worth
+from phist.engine.threads import Team, make_shards, team_of, threads_worth
 
 PARKED = 0.05  # seconds: workers spin for some milliseconds
 
@@ -30,6 +30,15 @@ def count(cells, number, this_round, counts):
     own.begin_round(cells, number, this_round)
     counts[number * STRIDE] += 1
     own.end_round(cells, number, this_round)
+
+
+def run(team, work):
+    """``work(number, cells, round)`` in each thread of a team."""
+    team.run(lambda this_round, *own: work(*own, this_round), lambda *own: own)
+
+
+def run_workers(work, threads):
+    run(team_of(threads), work)
 
 
 def run_rounds(counts, rounds, pause=0.0):
@@ -173,7 +182,7 @@ def test_same_workers_come_again():
 def test_rounds_are_counted_and_the_same_for_all():
     team, seen = Team(3), []
     for _ in range(4):
-        team.run(lambda number: seen.append(team.round))
+        run(team, lambda number, cells, this_round: seen.append(this_round))
     assert seen == sorted([1, 2, 3, 4] * 3)
 
 
@@ -302,18 +311,18 @@ def test_error_of_the_leader_comes_first():
 @pytest.mark.parametrize("pause", [0, PARKED])
 def test_round_that_was_interrupted_before_all_had_begun_does_not_upset_the_next_ones(pause, monkeypatch):
     team, counts = Team(3), np.zeros(3 * STRIDE, np.int64)
-    team.run(lambda number: None)
+    run(team, Work())
     with monkeypatch.context() as patch:
         patch.setattr(team._workers[1], "start", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            team.run(lambda number: None)
+            run(team, Work())
     time.sleep(pause)
     for number in range(1, 101):
-        team.run(lambda shard: count(team.cells, shard, team.round, counts))
+        run(team, lambda number, cells, this_round: count(cells, number, this_round, counts))
         assert counts[::STRIDE].tolist() == [number] * 3
 
 
-def interrupt(this_round, work):
+def interrupt(given):
     raise KeyboardInterrupt
 
 
@@ -373,7 +382,7 @@ def test_workers_end_with_the_thread_that_led_them(work):
 
 def test_workers_end_with_a_team_that_nobody_has_any_more():
     before, team = len(living_workers()), Team(4)
-    team.run(lambda number: None)
+    run(team, Work())
     assert len(living_workers()) == before + 3
     del team
     assert wait_until(lambda: len(living_workers()) == before)
@@ -413,13 +422,13 @@ barrier.WORKER_LOOKS = 10_000_000  # some tenths of a second
 
 
 @numba.njit(nogil=True)
-def work(number, cells, this_round):
+def work(this_round, number, cells):
     barrier.begin_round(cells, number, this_round)
     barrier.end_round(cells, number, this_round)
 
 
 for _ in range(3):
-    threads.run_workers(lambda *given: work(*given), 3)
+    threads.team_of(3).run(work, lambda *own: own)
 """
 
 

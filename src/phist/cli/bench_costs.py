@@ -34,10 +34,11 @@ def costs(
       phist bench costs experiments/paper --method phist-high
       phist bench costs experiments/paper --json
     """
+    study = read_study(folders, which)
+
     from phist.report.costs import compare_costs, costs_table
     from phist.report.render import to_text
 
-    study = read_study(folders, which)
     if as_json:
         print_json({"metric": study.metric, **asdict(compare_costs(study, method))})
     else:

@@ -28,10 +28,11 @@ def diff(a: A, b: B, protocol: Protocol = None, no_duplicates: NoDuplicates = No
       phist bench diff experiments/paper experiments/new
       phist bench diff old/paper experiments/paper --json
     """
-    from phist.report.differences import ABOUT, compare_studies, describe_settings
-
     which = RecordOptions(protocol, no_duplicates, "accuracy")
     first, second = (read_study([folder], which) for folder in (a, b))
+
+    from phist.report.differences import ABOUT, compare_studies, describe_settings
+
     changes = compare_studies(first, second)
     warning = describe_settings(first, second)
     if as_json:

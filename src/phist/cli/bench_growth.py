@@ -33,11 +33,12 @@ def growth(
       phist bench growth experiments/growth --figure docs/images/growth
       phist bench growth experiments/labels --json
     """
+    study = read_study(folders, which)
+
     from phist.errors import GraphInputError
     from phist.report.growth import NO_NUMBERS, growth_of, growth_tables
     from phist.report.render import to_text
 
-    study = read_study(folders, which)
     found = growth_of(study)
     if not found:
         raise GraphInputError(f"{study.name} has nothing that grows: {NO_NUMBERS}")

@@ -60,12 +60,12 @@ RECORD_DEFAULTS = RecordOptions()
 
 def read_study(folders: list[Path] | None, which: RecordOptions) -> "Study":
     """The study in some folders; lines that cannot be read are named on standard error."""
-    from phist.report.study import load_study
-
     folders = folders or [DEFAULT_FOLDER]
     for folder in folders:
         check_folder(folder)
     with waiting("reading records"), warnings.catch_warnings(record=True) as caught:
+        from phist.report.study import load_study
+
         warnings.simplefilter("always", UserWarning)
         study = load_study(*folders, protocol=which.protocol, no_duplicates=which.no_duplicates, metric=which.metric)
     for warning in caught:

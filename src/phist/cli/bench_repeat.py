@@ -39,9 +39,9 @@ def repeat(
       phist bench repeat experiments/paper.toml 38c75a56303e5de4
       phist bench repeat experiments/paper.toml 38c75a56 --json
     """
-    from phist.evaluation.execution import run_cell
-
     with waiting("reading the study"):
+        from phist.evaluation.execution import run_cell
+
         spec = read_study(study, no_duplicates)
         chosen = _find(cell, spec.cells())
         known = _recorded(chosen, records_folder(study, spec, out))

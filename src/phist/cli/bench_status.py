@@ -29,12 +29,12 @@ def status(
       phist bench status experiments/paper.toml
       phist bench status experiments/paper.toml --only-dataset NCI1 --json
     """
-    from phist.evaluation.runner import choose_cells
-    from phist.evaluation.status import study_status
-
     if out is not None:
         check_folder(out)
     with waiting("reading the study"):
+        from phist.evaluation.runner import choose_cells
+        from phist.evaluation.status import study_status
+
         spec = read_study(study, no_duplicates)
         cells = choose_cells(spec.cells(), only_method or (), only_dataset or ())
         found = study_status(cells, records_folder(study, spec, out))

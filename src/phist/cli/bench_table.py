@@ -10,6 +10,7 @@ from phist.cli.options import Json
 from phist.cli.output import write_text
 from phist.cli.screen import WIDTH, console, print_json
 from phist.cli.text import printable
+from phist.progress import waiting
 
 if TYPE_CHECKING:
     from phist.report.study import Study
@@ -56,7 +57,9 @@ def table(
       phist bench table --update README.md --update docs/results.md
     """
     from phist.errors import ConfigError, check_choice
-    from phist.report.render import FORMATS
+
+    with waiting("loading NumPy and SciPy"):
+        from phist.report.render import FORMATS
 
     check_choice("--format", form, FORMATS)
     form = "json" if as_json else form

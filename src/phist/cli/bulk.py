@@ -54,7 +54,8 @@ class StreamOptions(OptionGroup):
         """Whether graphs are streamed: they are many files, or it was asked for."""
         if self.stream or self.shard is not None:
             return True
-        from phist.scale.sources import is_stream
+        with waiting("loading NumPy and SciPy"):
+            from phist.scale.sources import is_stream
 
         return is_stream(data)
 

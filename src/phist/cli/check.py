@@ -33,8 +33,9 @@ def check(
       phist check mine.csv --labels labels.csv
       phist check IMDB-MULTI --json
     """
-    from phist.graphs.checkup import check_graphs
-    from phist.graphs.datasets import load_graphs
+    with waiting("loading NumPy and SciPy"):
+        from phist.graphs.checkup import check_graphs
+        from phist.graphs.datasets import load_graphs
 
     graphs = load_graphs(data, labels, **reading.arguments())
     with waiting("looking at the graphs"):

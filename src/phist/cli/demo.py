@@ -44,7 +44,8 @@ def demo(
     """
     from phist.extras import require
 
-    require("matplotlib", "report", "the demo")
+    with waiting("loading matplotlib"):
+        require("matplotlib", "report", "the demo")
     check_folder_place(out)
     check_model_place(out / "model")
     _check_own_files(out)

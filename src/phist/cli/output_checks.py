@@ -7,6 +7,7 @@ from tempfile import TemporaryFile
 from phist.cli.streams import check_standard_output
 from phist.errors import OutputError
 from phist.files import explaining, is_stream, resolve
+from phist.progress import waiting
 
 STANDARD_OUTPUT = "-"
 _PROBE = 1 << 20  # bytes: the order of a model, and more than a disk that is called full still takes
@@ -57,7 +58,8 @@ def check_folder_place(path: Path) -> None:
 
 def check_model_place(path: Path) -> None:
     """Raise an `OutputError` unless a model folder can be written at ``path``: nothing, nothing in it, or a model to replace."""
-    from phist.estimators.model_folder import MODEL_FOLDER
+    with waiting("loading NumPy"):
+        from phist.estimators.model_folder import MODEL_FOLDER
 
     _check_is_folder_name(path)
     MODEL_FOLDER.check(path)

@@ -58,7 +58,8 @@ def separate(
       phist theory separate a.csv b.csv --bins 8 --delta 0.1
       phist theory separate MUTAG MUTAG --index 3 --other-index 7 --json
     """
-    from phist.theory.geometry import check_delta, check_norm
+    with waiting("loading NumPy"):
+        from phist.theory.geometry import check_delta, check_norm
 
     check_delta(delta)
     order = check_norm(p)

@@ -1,6 +1,5 @@
 """Pass: one batch through the engine, forward, backward, or as steps of training; what only Python does of it."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from phist.engine.optimizer import AdamWArrays, no_adamw
 from phist.engine.shape import Network
 from phist.engine.statistics import no_statistics, update_from_embeddings, update_from_moments
 from phist.engine.steps import Steps
-from phist.engine.threads import make_shards, run_workers, threads_worth
+from phist.engine.threads import ArgumentsOf, make_shards, team_of, threads_worth
 from phist.engine.torch_threads import workers_for
 from phist.engine.work import STATES, Exchange, Job, Work
 from phist.engine.worker import BACKWARD, FORWARD, TRAIN, Training, run_worker
@@ -65,7 +64,7 @@ class Pass:
     def embed_nodes(self) -> Array:
         """Standardised embeddings of the drawn nodes in torch's order."""
         self._begin(keep=False, with_nodes=True)
-        run_workers(self._task(FORWARD), self.n_workers)
+        team_of(self.n_workers).run(run_worker, self._arguments(FORWARD))
         self._end()
         return self.found_nodes()
 
@@ -77,7 +76,7 @@ class Pass:
         """Standardised embeddings of the graphs in torch's order; ``keep`` what the backward pass needs."""
         first = self.initialise_statistics()
         self._begin(keep)
-        run_workers(self._task(FORWARD), self.n_workers)
+        team_of(self.n_workers).run(run_worker, self._arguments(FORWARD))
         if not keep:
             self._end()
         self._update_statistics(first)
@@ -87,7 +86,7 @@ class Pass:
         """Standardised embeddings of the graphs, the mean over several draws of their roots, in torch's order."""
         self._begin(keep=False, with_nodes=with_nodes)
         self.work = self.work._replace(views=_by_graph(draws), n_views=len(draws))
-        run_workers(self._task(FORWARD), self.n_workers)
+        team_of(self.n_workers).run(run_worker, self._arguments(FORWARD))
         self._end()
         return self.fused.graph_statistics.to_torch(self.work.graph_embeddings, self.network.graph_standardizer)
 
@@ -100,7 +99,7 @@ class Pass:
             )
         grad_embeddings = self.fused.graph_statistics.from_torch(gradient, self.network.graph_standardizer)
         self.work = self.work._replace(grad_graph_embeddings=grad_embeddings)
-        run_workers(self._task(BACKWARD), self.n_workers)
+        team_of(self.n_workers).run(run_worker, self._arguments(BACKWARD))
         self._end()
         return self.fused.parameters.collect(self.work.gradients)
 
@@ -119,7 +118,7 @@ class Pass:
         training = Training(
             adamw, self.fused.node_statistics.running(int(skip[0])), self.fused.graph_statistics.running(int(skip[1]))
         )
-        run_workers(self._task(TRAIN, training), self.n_workers)
+        team_of(self.n_workers).run(run_worker, self._arguments(TRAIN, training))
         self._end()
         counts = np.diff(steps.ptr)
         return float(self.work.losses @ np.repeat(counts, counts)), int(self.work.hits.sum())
@@ -179,13 +178,9 @@ class Pass:
             gradients=np.empty((self.n_shards, n_gradients), np.float32),
         )
 
-    def _task(self, mode: int, training: Training = NO_TRAINING) -> Callable[[int, Array, int], None]:
-        """What each worker does, given its number, the cells of the barriers and the round."""
-
-        def task(number: int, cells: Array, this_round: int) -> None:
-            run_worker(this_round, mode, self._job(self.arenas[number], number, cells), training)
-
-        return task
+    def _arguments(self, mode: int, training: Training = NO_TRAINING) -> ArgumentsOf:
+        """Those of `run_worker` behind the round, for each worker."""
+        return lambda number, cells: (mode, self._job(self.arenas[number], number, cells), training)
 
     def _end(self) -> None:
         self.fused.return_arenas(self.arenas)
@@ -200,12 +195,12 @@ class Pass:
         first = nodes.is_first, graphs.is_first
         if first[0]:
             self._begin(keep=False, with_nodes=True)
-            run_workers(self._task(FORWARD), self.n_workers)
+            team_of(self.n_workers).run(run_worker, self._arguments(FORWARD))
             self._end()
             nodes.update(self._exact_moments(), update_from_moments)
         if first[1]:
             self._begin(keep=False)
-            run_workers(self._task(FORWARD), self.n_workers)
+            team_of(self.n_workers).run(run_worker, self._arguments(FORWARD))
             self._end()
             graphs.update(self.work.graph_embeddings, update_from_embeddings)
         return first

@@ -28,7 +28,7 @@ from phist.nn.network import make_network
 from phist.nn.sampling import draw_all
 from phist.progress import somebody_looks, waiting
 
-PARTS: tuple[Any, ...] = (needs, forward, backward, run_worker)  # what takes long to compile; the rest comes with it
+SLOW: tuple[Any, ...] = (needs, forward, backward, run_worker)  # to compile; the rest comes with it
 MOST_SECONDS = 600  # to wait for another process that compiles
 
 
@@ -40,18 +40,18 @@ def code_folder() -> Path | None:
 
 def is_compiled() -> bool:
     """Whether everything is there for these sources and this processor; nothing is compiled to find out."""
-    on_disk = _is_on_disk if code_folder() is not None else lambda part: False
-    return all(part.signatures or on_disk(part) for part in PARTS)
+    on_disk = _is_on_disk if code_folder() is not None else lambda function: False
+    return all(function.signatures or on_disk(function) for function in SLOW)
 
 
-def _is_on_disk(part: Any) -> bool:
-    found: bool = part._cache.is_compiled(part.targetctx.codegen())
+def _is_on_disk(function: Any) -> bool:
+    found: bool = function._cache.is_compiled(function.targetctx.codegen())
     return found
 
 
 def is_portable() -> bool:
     """Whether what does not depend on the processor is there, in the cache or from a wheel: most of the work is then done."""
-    return all(part._cache.is_portable(part.targetctx.codegen()) for part in PARTS)
+    return all(function._cache.is_portable(function.targetctx.codegen()) for function in SLOW)
 
 
 def compiling_time() -> str:
@@ -99,8 +99,10 @@ def _one_process() -> Iterator[None]:
 
 def _compile() -> None:
     """Half of it in a second process meanwhile, where that can leave its code on disk; of portable code one pass each."""
-    shares = ({backward: _types_of_pass}, {forward: _types_of_pass}) if is_portable() else (_BESIDE, _HERE)
-    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, *shares):
+    halves: tuple[Functions, Functions] = (
+        ({backward: _types_of_pass}, {forward: _types_of_pass}) if is_portable() else (_BESIDE, _HERE)
+    )
+    with rare_garbage_collection() if code_folder() is None else compiling_beside(needs, *halves):
         _compute_something()
 
 

@@ -80,7 +80,7 @@ class Fused(Computation):
         return torch.from_numpy(Pass(self, chosen, draws).embed_nodes())
 
     def train(self, steps: Steps, optimizer: torch.optim.AdamW, clip: float | None) -> tuple[float, int]:
-        if not self._all_learn:
+        if not self._trains_all:
             return super().train(steps, optimizer, clip)  # torch's optimiser leaves frozen parameters alone
         if self._adamw is None or not self._adamw.is_of(optimizer):
             self._adamw = AdamWState(optimizer, self.parameters)
@@ -102,7 +102,7 @@ class Fused(Computation):
 
     def loss_backward(self, chosen: Positions, draws: Draws, targets: NDArray[np.int64], weights: Weights) -> tuple[float, int]:
         """Both passes together, as in `train`: graphs are still in the cache when their backward pass begins."""
-        if not self._all_learn:
+        if not self._trains_all:
             return super().loss_backward(chosen, draws, targets, weights)
         step = Steps(np.array([0, len(chosen)]), np.zeros(1), chosen, draws, targets, np.asarray(weights, np.float64))
         with torch.no_grad():
@@ -116,7 +116,8 @@ class Fused(Computation):
         return losses / len(chosen), hits
 
     @property
-    def _all_learn(self) -> bool:
+    def _trains_all(self) -> bool:
+        """Whether no parameter is frozen."""
         return all(parameter.requires_grad for parameter in self.parameters.tensors)
 
     @contextmanager

@@ -6,12 +6,10 @@ a graph. A pair of a ball is held as the difference to its row of the background
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from phist.engine.arena import LINEAR, RECURSION, begin_phase, charge, take_floats
 from phist.engine.balls import Chunk, ball_operator, first_pair, reached_from
 from phist.engine.dense import multiply
-from phist.engine.jit import inner
+from phist.engine.jit import NO, inner
 from phist.engine.recursion import (
     BESIDE,
     ball_sum,
@@ -26,7 +24,6 @@ from phist.engine.simd import LANES, elu, load, load_flat, single, splat, store
 from phist.engine.views import matrix, rows_of, stretch
 
 TILE = 768  # pairs that are taken through several loops while they are in the cache; whole segments, and sixes of `dense`
-FORWARD, BACKWARD = (np.int64(number) for number in range(2))  # typed, or the compiler would make two functions of everything
 
 
 class Layer(NamedTuple):
@@ -65,26 +62,26 @@ def take_signal(shape: Any, n_pairs: int, arena: Any) -> Any:
 
 
 @inner
-def spread(chunk: Chunk, layer: Layer, x: Any, backward: np.int64, arena: Any) -> None:
+def spread(chunk: Chunk, layer: Layer, x: Any, is_backward: bool, arena: Any) -> None:
     """The terms of a layer from the first of them, or backward, on every block of a chunk."""
     since, order, n_rows = begin_phase(arena), layer.order, chunk.n_rows
     n_whole = 1 if chunk.n_background else chunk.n_pairs // n_rows
     n_beside = n_whole // BESIDE * BESIDE if chunk.beside == BESIDE else 0
     for block in range(0, n_beside, BESIDE):
         own = matrix(x, block * n_rows * x.width, n_rows, BESIDE * x.width)
-        if backward:
+        if is_backward:
             chebyshev_sum_beside(own, order, chunk.transposed)
         else:
             chebyshev_terms_beside(own, order, chunk.operator)
     for block in range(n_beside, n_whole):
-        if backward:
+        if is_backward:
             chebyshev_sum(rows_of(x, block * n_rows, n_rows), order, chunk.transposed)
         else:
             chebyshev_terms(rows_of(x, block * n_rows, n_rows), order, chunk.operator)
     for root in range(chunk.n_roots if chunk.n_background else 0):
         begin = first_pair(chunk, root)
         own, reached = rows_of(x, begin, first_pair(chunk, root + 1) - begin), reached_from(chunk, root, layer.hop)
-        if backward:
+        if is_backward:
             ball_sum(own, order, reached, ball_operator(chunk, root))
         else:
             ball_terms(own, order, reached, ball_operator(chunk, root))
@@ -97,7 +94,7 @@ def convolve(shape: Any, weights: Weights, chunk: Chunk, z: Any, x: Any, y: Any,
     for number in range(1, len(shape.orders)):
         layer = layer_of(shape, number, x, chunk.n_pairs)
         _activate(chunk, layer, matrix(z, 0, chunk.n_pairs, layer.inputs))
-        spread(chunk, layer, layer.terms, FORWARD, arena)
+        spread(chunk, layer, layer.terms, NO, arena)
         response = matrix(y if number == len(shape.orders) - 1 else z, 0, chunk.n_pairs, layer.width)
         since, bias = begin_phase(arena), stretch(weights.values, weights.biases[number], layer.width)
         multiply_and_add(layer.terms, weights_of(weights, layer), bias, chunk.n_background, response)

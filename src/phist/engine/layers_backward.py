@@ -5,8 +5,8 @@ from typing import Any
 from phist.engine.arena import LINEAR, begin_phase, charge, take_floats
 from phist.engine.balls import Chunk, first_pair, reached_from
 from phist.engine.dense import accumulate, copy_columns, multiply
-from phist.engine.jit import ZERO, inner
-from phist.engine.layers import BACKWARD, TILE, Layer, layer_of, spread
+from phist.engine.jit import YES, ZERO, inner
+from phist.engine.layers import TILE, Layer, layer_of, spread
 from phist.engine.shape import Weights
 from phist.engine.simd import LANES, broadcast, load, load_flat, single, splat, store, store_flat, where_positive
 from phist.engine.views import matrix, rows_of, stretch
@@ -42,7 +42,7 @@ def convolve_backward(shape: Any, weights: Weights, gradient: Any, chunk: Chunk,
             own = matrix(grad_terms, 0, n_pairs, layer.terms.width)
             _multiply_backward(weights, gradient, chunk, layer, grad_y, own)
         charge(arena, LINEAR, since)
-        spread(chunk, layer, own, BACKWARD, arena)
+        spread(chunk, layer, own, YES, arena)
         _activate_backward(chunk, layer, own, values if in_place else layer.terms, values)
     grad_y = matrix(signal, 0, n_pairs, shape.widths[0])
     _add_background_backward(chunk, grad_y)
@@ -64,10 +64,8 @@ def _transposed(weights: Weights, layer: Layer) -> Any:
 def _multiply_backward(weights: Weights, gradient: Any, chunk: Chunk, layer: Layer, grad_y: Any, grad_terms: Any) -> None:
     """Through the matrix and the bias of a layer."""
     number, transposed = layer.number, _transposed(weights, layer)
-    grad_weights, grad_bias = (
-        _matrix_of(layer, gradient, weights.matrices[number]),
-        stretch(gradient, weights.biases[number], layer.width),
-    )
+    grad_weights = _matrix_of(layer, gradient, weights.matrices[number])
+    grad_bias = stretch(gradient, weights.biases[number], layer.width)
     for begin in range(0, chunk.n_pairs, TILE):
         n = min(TILE, chunk.n_pairs - begin)
         multiply(rows_of(grad_y, begin, n), transposed, rows_of(grad_terms, begin, n))
@@ -82,10 +80,8 @@ def _multiply_backward_in_place(weights: Weights, gradient: Any, chunk: Chunk, l
     Wider rows are written from the last pair on, narrower ones from the first: nothing is lost unread.
     """
     number, transposed, n_pairs = layer.number, _transposed(weights, layer), chunk.n_pairs
-    grad_weights, grad_bias = (
-        _matrix_of(layer, gradient, weights.matrices[number]),
-        stretch(gradient, weights.biases[number], layer.width),
-    )
+    grad_weights = _matrix_of(layer, gradient, weights.matrices[number])
+    grad_bias = stretch(gradient, weights.biases[number], layer.width)
     grad_y, values = matrix(signal, 0, n_pairs, layer.width), matrix(signal, 0, n_pairs, layer.inputs)
     n_tiles = (n_pairs + TILE - 1) // TILE
     for count in range(n_tiles):

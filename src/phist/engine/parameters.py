@@ -59,7 +59,7 @@ class Parameters:
             view[:] = flat[own]
 
     def collect(self, gradients: Array) -> list[Tensor]:
-        """The sum of every thread's gradients, (threads, own_size), in the order and the shapes of ``tensors``."""
+        """The sum of every shard's gradients, (shards, own_size), in the order and the shapes of ``tensors``."""
         flat = np.empty_like(self.flat)
         _collect(gradients, self.positions, flat)
         return [torch.from_numpy(flat[own]).view(tensor.shape) for own, tensor in zip(self.slices, self.tensors, strict=True)]

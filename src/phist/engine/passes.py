@@ -107,9 +107,7 @@ def backward(items: Any, shard: int, job: Any) -> None:
         state = work.states[item]
         lower_tops(arena, (state[FIRST_FLOAT], state[FIRST_INTEGER], free[DOUBLES]))
         distinct = take_distinct_roots(shape, draws_of(work, item), arena)
-        roots, own = (
-            Roots(work.graphs[item], one_part(shard), state, distinct),
-            rows_of(grad_embeddings, state[FIRST_ROOT], state[N_ROOTS]),
-        )
+        roots = Roots(work.graphs[item], one_part(shard), state, distinct)
+        own = rows_of(grad_embeddings, state[FIRST_ROOT], state[N_ROOTS])
         embed_roots_backward(job, roots, own, grad_node_moments(job, item), free)
     lower_tops(arena, free)

@@ -2,6 +2,9 @@
 
 LLVM's own counter of cycles is not for every processor: on aarch64, versions before 20 read a register that the system
 keeps for itself, and the program ends there.
+
+What this takes from Numba's inside: how a function is declared that LLVM has (`cgutils`). `tests/engine/test_processor.py` fails
+where it changes.
 """
 
 from typing import Any

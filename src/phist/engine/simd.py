@@ -3,6 +3,8 @@
 A compiler turns plain loops into vector code only where it can prove that nothing overlaps, and never across a call into
 the C library. Here the vectors are explicit: what is written is what runs, in registers, on any processor; one with
 narrower registers takes each vector in two or four pieces.
+
+What this takes from Numba's inside is what `views` takes, for the same reasons. `tests/engine/test_simd.py` fails where it changes.
 """
 
 import math

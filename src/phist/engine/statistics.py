@@ -102,8 +102,8 @@ class Statistics:
 def next_step_size(running: RunningStatistics) -> float:
     """Count another batch; by how much it moves the statistics, as in `RunningStandardizer.next_step`."""
     running.updates[0] += 1
-    shard: float = max(running.momentum, 1 / running.updates[0])
-    return shard
+    step: float = max(running.momentum, 1 / running.updates[0])
+    return step
 
 
 @compiled
@@ -116,7 +116,7 @@ def fill_standardizer(mean: Any, variance: Any, epsilon: float, columns: Any, sh
 
 @compiled
 def update_from_moments(sums: Any, columns: Any, size: int, step: float, mean: Any, variance: Any) -> None:
-    """Move running statistics towards those of a batch, given every thread's weights, sums and sums of squares about the mean."""
+    """Move running statistics towards those of a batch, given each shard's draws, sums and squares about the running mean."""
     weight = 0.0
     for shard in range(len(sums)):
         weight += sums[shard, 0]

@@ -21,6 +21,10 @@ PAIRS_A_THREAD = 500  # in a step, some tenths of a millisecond: for less, waiti
 SHARED_FROM = 1.2  # times what a thread should have of a step: a graph that costs more is shared, root by root
 PATIENCE = 1.0  # seconds that the end of the program waits for workers to park
 
+Function = Callable[..., None]
+ArgumentsOf = Callable[[int, Any], tuple[Any, ...]]  # of a worker by its number, and of the cells of the barriers
+Given = tuple[int, Function, ArgumentsOf]  # a round, and what is called in it
+
 
 class Shards(NamedTuple):
     """What is to be done, step by step: a shard for each worker, and small ones behind them for whoever is done first."""
@@ -53,14 +57,17 @@ class Team:
         self._workers = [_Worker(self, number) for number in range(1, threads)]
         weakref.finalize(self, _dismiss, self._workers, os.getpid()).atexit = False  # at the end of the program they park
 
-    def run(self, task: Callable[[int], None]) -> None:
-        """``task(0)`` here, and for each worker beside it; ``task`` ends with `begin_round` and `end_round` in compiled code."""
+    def run(self, function: Function, arguments_of: ArgumentsOf) -> None:
+        """``function(round, *arguments_of(number, cells))`` here, for number 0, and in each worker.
+
+        Compiled code in it begins with `begin_round` and ends with `end_round`.
+        """
         self.round += 1
         reset_barriers(self.cells)
         for worker in self._workers:
-            worker.start(self.round, task)
+            worker.start((self.round, function, arguments_of))
         try:
-            task(0)
+            function(self.round, *arguments_of(0, self.cells))
         except BaseException:
             abandon(self.cells, 0)
             raise
@@ -84,8 +91,12 @@ def _dismiss(workers: list["_Worker"], process: int) -> None:
             worker.end()
 
 
-def _rest(number: int) -> None:
+def _rest(this_round: int) -> None:
     """What a worker is given while there is nothing to do."""
+
+
+def _nothing(number: int, cells: Any) -> tuple[()]:
+    return ()
 
 
 @atexit.register
@@ -103,21 +114,21 @@ class _Worker:
     def __init__(self, team: Team, number: int) -> None:
         self.error: BaseException | None = None
         self._cells, self._number = team.cells, number
-        self._given: tuple[int, Callable[[int], None]] = 0, _rest  # round and work in one, so that nobody sees half of it
+        self._given: Given = 0, _rest, _nothing  # round and work in one, so that nobody sees half of it
         self._done, self._is_parked, self._has_ended = 0, False, False
         self._wake: SimpleQueue[None] = SimpleQueue()
         _workers.add(self)
         Thread(target=self._serve, daemon=True, name="phist").start()
 
-    def start(self, this_round: int, task: Callable[[int], None]) -> None:
+    def start(self, given: Given) -> None:
         self.error = None
-        self._given = this_round, task  # before a look at whether it is parked: it looks at this after it has parked
+        self._given = given  # before a look at whether it is parked: it looks at this after it has parked
         if self._is_parked:
             self._wake.put(None)
 
     def let_go(self) -> BaseException | None:
         """Of the work, and of an error in it, which is returned: either would hold the team, so that it would never end."""
-        self._given = self._given[0], _rest
+        self._given = self._given[0], _rest, _nothing
         error, self.error = self.error, None
         return error
 
@@ -138,28 +149,27 @@ class _Worker:
                 self._wake.get()
             self._is_parked = False
             if self._given[0] != self._done:
-                self._do_task()
+                self._work()
         self._is_parked = True
 
-    def _do_task(self) -> None:
-        this_round, task = self._given
+    def _work(self) -> None:
+        this_round, function, arguments_of = self._given
         try:
-            task(self._number)
+            function(this_round, *arguments_of(self._number, self._cells))
         except BaseException as error:
             self.error = error
             abandon(self._cells, self._number)
-        del task
+        del function, arguments_of
         self._done = this_round
         publish(self._cells, self._number, self._done)
 
 
-def run_workers(task: Callable[[int, Any, int], None], count: int) -> None:
-    """``task(number, cells, round)`` for each of ``count`` threads, this one among them."""
+def team_of(count: int) -> Team:
+    """This thread's own team of ``count`` threads, itself among them."""
     teams: dict[int, Team] = _own.__dict__.setdefault("teams", {})
     if count not in teams:
         teams[count] = Team(count)
-    team = teams[count]
-    team.run(lambda number: task(number, team.cells, team.round))
+    return teams[count]
 
 
 def threads_worth(cost: NDArray[np.int64], n_steps: int, threads: int) -> int:

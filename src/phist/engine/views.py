@@ -4,9 +4,9 @@ A view is rows of one width that lie one after the other, with nothing to count 
 memory outlives it. ``view[i]`` is its i-th number, whatever the row. A handle is the address of a named tuple: a function takes
 one number instead of dozens. Where ``PHIST_CHECK_BOUNDS`` is set, all indices are checked against the view or array they are for.
 
-What this and `simd` take from Numba's inside: how operators and attributes are typed (`numba.core.typing.templates`). The
-documented way, `overload`, compiles one more function for every use. `tests/engine/test_views.py` and `test_simd.py` fail where
-it changes.
+What this takes from Numba's inside: how operators and attributes are typed (`numba.core.typing.templates`), since the documented
+way, `overload`, compiles one more function for every use; and what Numba generates code with itself (`cgutils`, `imputils`).
+`tests/engine/test_views.py` fails where one of them changes.
 """
 
 import operator

@@ -4,6 +4,10 @@
 own (`linking`). A `unit` is one of the latter that another process may compile meanwhile (`side_process`). What is compiled lies
 on disk, is made again when a source of its package changes, and is not believed when a byte of it is damaged (`code_cache`,
 `checked_files`). What does not depend on the processor is kept too, and may come with a wheel (`portable`).
+
+What this takes from Numba's inside: where a compiled function has its cache (``_cache``) and takes in code (``add_overload``), and
+which class compiles it (``pipeline_class``). `tests/jit/test_code_cache.py` and `tests/jit/test_linking.py` fail where one of them
+changes.
 """
 
 from collections.abc import Callable
