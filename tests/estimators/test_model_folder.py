@@ -53,6 +53,12 @@ def test_the_card_and_the_report_tell_how_good_it_is(model, folder):
     assert json.loads((folder / "report.json").read_text())["verdict"] == model.report_.verdict
 
 
+def test_the_card_says_nothing_twice_and_nothing_against_itself(model, folder):
+    card = (folder / "card.md").read_text()
+    assert card.count("1-WL ceiling") == 1 and "were not computed" not in card
+    assert "network: 1 structural network of" in card
+
+
 def test_the_report_comes_back_and_goes_on_with_the_model(model, folder, tmp_path):
     again = load_estimator(folder)
     assert again.report_ == model.report_

@@ -279,7 +279,9 @@ class Network(Member):
 
     def describe(self) -> str:
         epochs = self.bag.looks[self.bag.best].epochs if self.bag.looks else 0
-        return f"{len(self.trained)} structural networks, {epochs} epochs each, under {', '.join(self.predictors)} heads"
+        networks = "1 structural network" if len(self.trained) == 1 else f"{len(self.trained)} structural networks"
+        heads = f"{', '.join(self.predictors)} {'head' if len(self.predictors) == 1 else 'heads'}"
+        return f"{networks} of {epochs} epochs under the {heads}"
 
 
 def _bag(looks: list[dict[str, Any]], best: Any, ending: Any) -> Bag:
