@@ -1,6 +1,7 @@
 """A model on disk: it comes back as it was, and what is no model is refused before anything is computed."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -109,6 +110,13 @@ def test_missing_and_damaged_files_are_named(folder, file, damage):
         StructuralClassifier.load(folder)
 
 
+@pytest.mark.parametrize("file", ["config.json", "report.json"])
+def test_a_file_without_end_is_not_read_into_memory(folder, file):
+    os.truncate(folder / file, 1 << 40)  # takes no place on the disk
+    with pytest.raises(ModelFileError, match=f"{file} has more than"):
+        StructuralClassifier.load(folder)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -118,6 +126,9 @@ def test_missing_and_damaged_files_are_named(folder, file, damage):
         lambda config: config["settings"].pop("ensemble"),
         lambda config: config["settings"].update(seed="x"),
         lambda config: config["settings"].update(classes=["only"]),
+        lambda config: config["settings"].update(classes=[]),
+        lambda config: config["settings"].update(classes=["planted", "planted"]),
+        lambda config: config["settings"]["reading"].update(largest=-1),
         lambda config: config["settings"].update(reading=None),
         lambda config: config["settings"]["parameters"].update(effort="much"),
         lambda config: config["settings"]["parameters"].update(colour=3),
