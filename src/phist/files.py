@@ -15,6 +15,7 @@ from typing import Any
 from phist.errors import ModelFileError, OutputError
 from phist.workspace import workspace
 
+MOST_JSON = 1 << 29  # bytes of a file: the ids of ten million graphs take less
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OPEN_FILES = ("/dev/std", "/dev/fd/", "/proc/")  # names of files that are open already, whatever kind they are
 
@@ -73,6 +74,8 @@ def read_json_object(path: str | Path) -> dict[str, Any]:
     """Read a JSON object written by phist; anything else in the file is a `ModelFileError` that names the file."""
     if not os.path.isfile(path):  # noqa: PTH113  # a name that no file can have is no file; a pipe may have no end
         raise ModelFileError(f"{path} is not a file; is it a phist file that was moved?")
+    if os.path.getsize(path) > MOST_JSON:  # noqa: PTH202
+        raise ModelFileError(f"{path} has more than {MOST_JSON >> 20} MB, more than phist writes; restore it, or make it again")
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

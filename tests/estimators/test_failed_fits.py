@@ -47,6 +47,14 @@ def test_an_interrupted_fit_is_passed_on_and_leaves_a_model_of_what_was_ready(in
     np.testing.assert_array_equal(load_estimator(tmp_path / "model").predict_proba(GRAPHS), model.predict_proba(GRAPHS))
 
 
+def test_an_interrupted_fit_ends_without_the_heads_that_take_long(interrupt):
+    interrupt(9)
+    model = small(effort="medium", members="network", training={"epochs": 3, "restarts": 1})
+    with pytest.raises(KeyboardInterrupt, match="can be used and saved"):
+        model.fit(GRAPHS)
+    assert model.ensemble_.weights == {"network/linear": 1.0}
+
+
 def test_an_interrupted_preset_leaves_the_best_epoch(interrupt):
     interrupt(3)
     model = small(preset="one")

@@ -1,6 +1,7 @@
 """A model on disk: it comes back as it was, and what is no model is refused before anything is computed."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -53,6 +54,12 @@ def test_the_card_and_the_report_tell_how_good_it_is(model, folder):
     assert json.loads((folder / "report.json").read_text())["verdict"] == model.report_.verdict
 
 
+def test_the_card_says_nothing_twice_and_nothing_against_itself(model, folder):
+    card = (folder / "card.md").read_text()
+    assert card.count("1-WL ceiling") == 1 and "were not computed" not in card
+    assert "network: 1 structural network of" in card
+
+
 def test_the_report_comes_back_and_goes_on_with_the_model(model, folder, tmp_path):
     again = load_estimator(folder)
     assert again.report_ == model.report_
@@ -103,6 +110,13 @@ def test_missing_and_damaged_files_are_named(folder, file, damage):
         StructuralClassifier.load(folder)
 
 
+@pytest.mark.parametrize("file", ["config.json", "report.json"])
+def test_a_file_without_end_is_not_read_into_memory(folder, file):
+    os.truncate(folder / file, 1 << 40)  # takes no place on the disk
+    with pytest.raises(ModelFileError, match=f"{file} has more than"):
+        StructuralClassifier.load(folder)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -112,6 +126,9 @@ def test_missing_and_damaged_files_are_named(folder, file, damage):
         lambda config: config["settings"].pop("ensemble"),
         lambda config: config["settings"].update(seed="x"),
         lambda config: config["settings"].update(classes=["only"]),
+        lambda config: config["settings"].update(classes=[]),
+        lambda config: config["settings"].update(classes=["planted", "planted"]),
+        lambda config: config["settings"]["reading"].update(largest=-1),
         lambda config: config["settings"].update(reading=None),
         lambda config: config["settings"]["parameters"].update(effort="much"),
         lambda config: config["settings"]["parameters"].update(colour=3),

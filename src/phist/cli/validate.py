@@ -49,11 +49,11 @@ def validate(
     validation = CrossValidation(model, graphs, folds, options.seed, records)
     screen, told = console(to_program=as_json), notes(to_program=as_json)
     told.print(f"{data}: {graphs!r}", style="bold")
-    done = len(validation.results)
-    if done:
-        told.print(f"{done} of {folds} folds are in {records}")
-    for number, result in enumerate(validation.run()):
-        if number >= done:
+    known = set(validation.results)
+    if known:
+        told.print(f"{len(known)} of {folds} folds are in {records}")
+    for result in validation.run():
+        if result.fold not in known:
             told.print(f"  fold {result.fold + 1} of {folds}: {len(result.positions)} graphs, {result.seconds:.0f} s")
     found = validation.summary()
     if as_json:

@@ -22,7 +22,7 @@ def write_card(estimator: "StructuralClassifier | StructuralEmbedder", checkup: 
         f"Trained with phist {__version__}, {seed}. It sees nothing of a graph but nodes, edges and weights.",
         _section("Data it was trained on", _data_lines(data)),
         *_report_sections(estimator),
-        _section(_bounds_title(data, checkup), _bounds_lines(data, checkup)),
+        *_bounds_sections(estimator, checkup),
         *([_section("Further metrics", [f"{name}: {value}" for name, value in metrics.items()])] if metrics else []),
         _section("Networks", [line for member in estimator._members() for line in _network_lines(member)] or ["none"]),
     ]
@@ -46,6 +46,13 @@ def _report_sections(estimator: Any) -> list[str]:
         _section("How good it is", report.lines()),
         "\n".join([_section(f"What predicts (effort {report.effort}, {report.seconds:.0f} s)", members), "", *table]),
     ]
+
+
+def _bounds_sections(estimator: Any, checkup: Checkup | None) -> list[str]:
+    """Floors and ceiling of the data; without a checkup the report has them, where there is one."""
+    if checkup is None and hasattr(estimator, "report_"):
+        return []
+    return [_section(_bounds_title(estimator.data_, checkup), _bounds_lines(estimator.data_, checkup))]
 
 
 def _bounds_title(data: dict[str, Any], checkup: Checkup | None) -> str:

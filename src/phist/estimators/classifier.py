@@ -27,7 +27,7 @@ from phist.estimators.model_folder import Arrays, SavedModel, save_model
 from phist.estimators.neighbours import Neighbours
 from phist.estimators.parts import Parts, cut_parts
 from phist.estimators.reading import Reading
-from phist.estimators.report import Report, make_report
+from phist.estimators.report import Report, find_floors, make_report
 from phist.estimators.settings import NetworkSettings, TrainingSettings, check_ensemble_training, choose_names, draw_seed, resolve
 from phist.graphs.checkup import Checkup
 from phist.graphs.graphset import GraphSet
@@ -184,6 +184,7 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             progress=self.progress,
         )
+        floors = find_floors(lesson)  # first, so that a time budget counts them
         members = self._make_members(effort, examples.graphs)
         self.ensemble_, combined = fit_ensemble(members, lesson)
         self.out_of_fold_ = (combined, examples.targets[lesson.parts.asked])
@@ -192,15 +193,16 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
             self.neighbours_ = Neighbours.of(np.concatenate(seen, axis=1), self.seed_)
         for member in self._members():
             member.seen.clear()
-        notes = [note for member in members for note in member.notes(lesson)]
+        notes = [note for member in members for note in member.notes(lesson)] + _notes_of_left_out(members)
         if effort.held_out == 1:
             notes.insert(0, f"one part of {effort.parts} was held out; the estimate rests on it alone")
         if is_windowed(examples.graphs):
             notes.append("the graphs do not fit into memory: one network learnt from them, and similar graphs are not remembered")
         seconds = time.monotonic() - begin
         self.report_ = make_report(
-            lesson, combined, tuple(self.ensemble_.candidates), effort=self.effort, seconds=seconds, notes=tuple(notes)
-        )
+            lesson, combined, tuple(self.ensemble_.candidates),
+            floors=floors, effort=self.effort, seconds=seconds, notes=tuple(notes),
+        )  # fmt: skip
 
     def _make_members(self, effort: Effort, graphs: GraphSet) -> list[Member]:
         """Those that take seconds first: where time is short, the networks have what is left."""
@@ -292,3 +294,12 @@ class StructuralClassifier(ClassifierMixin, StructuralEstimator, FittedClassifie
 
     def _plain_ids(self) -> list[str | int] | None:
         return None if self.ids_ is None or not hasattr(self, "neighbours_") else plain_ids(self.ids_)
+
+
+def _notes_of_left_out(members: list[Member]) -> list[str]:
+    left_out = [
+        f"{member.label}/{name}" + (f" (about {seconds:.0f} s)" if np.isfinite(seconds) else "")
+        for member in members
+        for name, seconds in member.left_out.items()
+    ]
+    return [f"left out, for which the time budget is too short: {', '.join(left_out)}"] if left_out else []

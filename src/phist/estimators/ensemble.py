@@ -126,7 +126,8 @@ def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, P
     tempered: dict[str, Probabilities] = {}
     warmth: dict[str, float] = {}
     for member in members:
-        found = member.fit(replace(lesson, known=dict(tempered)))
+        is_optional = bool(tempered) or member is not members[-1]
+        found = member.fit(replace(lesson, known=dict(tempered), optional=is_optional))
         for predictor, probabilities in found.items():
             name = f"{member.label}/{predictor}"
             tempered[name], warmth[name] = temper(probabilities[asked], targets)
@@ -144,9 +145,10 @@ def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, P
         )
         for name, own in tempered.items()
     ]
-    for member in members:
+    fitted = [member for member in members if member.predictors or isinstance(member, Network)]
+    for member in fitted:
         member.keep([name.partition("/")[2] for name in weights if name.partition("/")[0] == member.label])
-    return Ensemble(list(members), candidates, temperature), combined
+    return Ensemble(fitted, candidates, temperature), combined
 
 
 def _check_weights(lesson: Lesson) -> None:

@@ -107,5 +107,5 @@ def _read_arrays(folder: Path, file: str) -> Arrays:
         raise ModelFileError(f"{folder} has no {file:.60}; this model needs it: save the model again")
     try:
         return dict(load_file(folder / file))
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise ModelFileError(f"{folder / file} cannot be read ({error!s:.200}); it is damaged: save the model again") from error

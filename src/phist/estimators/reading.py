@@ -83,6 +83,6 @@ class Reading:
         kinds = {"directed": bool, "weighted": bool, "loops": bool, "largest": int}
         if not isinstance(values, Mapping) or values.keys() != kinds.keys():
             raise ModelFileError("the model does not say how its graphs were read; fit it again")
-        if any(type(values[name]) is not kind for name, kind in kinds.items()):
+        if any(type(values[name]) is not kind for name, kind in kinds.items()) or values["largest"] < 0:
             raise ModelFileError("the model says in no proper way how its graphs were read; fit it again")
         return cls(**values)

@@ -133,6 +133,7 @@ def make_report(
     combined: Probabilities,
     candidates: tuple[Candidate, ...],
     *,
+    floors: dict[str, float],
     effort: str,
     seconds: float,
     notes: tuple[str, ...] = (),
@@ -147,7 +148,7 @@ def make_report(
     return Report(
         metrics=compute_metrics(combined, targets[asked]),
         unlike=float(right[alone].mean()) if alone.any() else None,
-        floors=_floors(lesson),
+        floors=floors,
         ceiling=ceiling_of(hashes, targets.tolist()) / 100,
         candidates=candidates,
         n_graphs=len(targets),
@@ -157,7 +158,7 @@ def make_report(
     )
 
 
-def _floors(lesson: Lesson) -> dict[str, float]:
+def find_floors(lesson: Lesson) -> dict[str, float]:
     """Accuracies on the graphs left out, by fits without them; of graphs that do not fit into memory, to some."""
     lesson = lesson.sample(MOST_FOR_FLOORS) if is_windowed(lesson.graphs) else lesson
     targets, asked = lesson.examples.targets, lesson.parts.asked

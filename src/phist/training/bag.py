@@ -46,6 +46,7 @@ class BagTraining:
         checkpoint: what the names of files begin with in which a killed training goes on, or ``None``.
         first: number of the first network in the names of these files, where several bags share them.
         deadline: on the clock of `time.monotonic`; no cycle begins that would end later, and the first is shortened to fit.
+        fewest: epochs that the first cycle may be shortened to; where not even they fit, nothing is trained.
         progress: whether to show a bar; on a terminal, unless given.
     """
 
@@ -58,10 +59,12 @@ class BagTraining:
         checkpoint: Path | None = None,
         first: int = 0,
         deadline: float | None = None,
+        fewest: int = 1,
         progress: bool | None = None,
     ) -> None:
         self.trainers, self.look, self.run = trainers, look, run
-        self.checkpoint, self.first, self.deadline, self.progress = checkpoint, first, deadline, progress
+        self.checkpoint, self.first, self.progress = checkpoint, first, progress
+        self.deadline, self.fewest = deadline, fewest
         self.bag = Bag()
         self._losses: NDArray[np.float64] | None = None  # of each graph left out, at the best look
 
@@ -125,7 +128,7 @@ class BagTraining:
         return state
 
     def _planned_ends(self, bar: TrainingProgress) -> list[int]:
-        """The ends of all cycles; where time is too short for the first, one cycle of as many epochs as fit, at least one."""
+        """The ends of all cycles; where time is too short for the first, one cycle of as many epochs as fit, or none."""
         first, ends = self.trainers[0], self.trainers[0].config.cycle_ends()
         if self.deadline is None:
             return ends
@@ -135,12 +138,14 @@ class BagTraining:
         done = [len(trainer.history.epochs) for trainer in self.trainers]
         if min(done) >= ends[0] or self._fits(ends[0]):
             return ends
+        self.bag.ending = "time budget"
         seconds = sum(trainer.history.seconds for trainer in self.trainers) / sum(done)
         affordable = int((self._seconds_left() / seconds + sum(done)) / len(done))
         epochs = max(*done, min(ends[0], affordable))
+        if epochs < self.fewest:
+            return []
         for trainer in self.trainers:
             trainer.config = replace(trainer.config, epochs=epochs, restarts=0)
-        self.bag.ending = "time budget"
         return [epochs]
 
     def _resume(self, number: int, trainer: Trainer) -> None:

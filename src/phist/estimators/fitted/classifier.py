@@ -148,6 +148,8 @@ class FittedClassifier(FittedModel):
 
     def _restore(self, saved: SavedModel) -> None:
         n_classes = len(self.classes_)
+        if n_classes < 2 or len(set(self.classes_.tolist())) < n_classes:
+            raise ModelFileError("the model's classes are not two or more that differ; save the model again")
         self.ensemble_ = Ensemble.from_state(saved.arrays, saved.settings["ensemble"], n_classes)
         ids: Any = saved.settings["ids"]
         self.held_out_ = _ids(saved.settings.get("held_out", []))

@@ -20,6 +20,7 @@ class ForestHead(Head):
 
     name = "forest"
     view = "both_levels"
+    growth = 0.85  # there are as many trees for a few graphs
     trees: Trees
 
     @classmethod

@@ -18,6 +18,7 @@ class Head(ABC):
 
     name: ClassVar[str]
     view: ClassVar[str]  # which of the features it sees
+    growth: ClassVar[float] = 1.0  # of the time that fitting takes with the number of graphs, as an exponent
 
     @classmethod
     def look_at(cls, features: Features) -> NDArray[np.float32]:

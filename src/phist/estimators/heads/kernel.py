@@ -36,6 +36,7 @@ class KernelHead(Head):
 
     name = "kernel"
     view = "node_level"
+    growth = 2.0
     centre: NDArray[np.float32]
     scale: NDArray[np.float32]
     rows: NDArray[np.float32]

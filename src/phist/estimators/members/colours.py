@@ -2,6 +2,8 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +15,7 @@ from phist.descriptors.profiles import plain
 from phist.errors import ModelFileError
 from phist.estimators.combining import log_loss_of, softmax, temper
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.estimators.members.rehearsal import Rehearsal
 from phist.graphs.graphset import GraphSet
 
 COUNTS = {"subtree": subtree_counts, "assignment": assignment_counts, "paths": path_counts}
@@ -22,6 +25,7 @@ MOST_WEIGHTS = 1 << 20  # of all classes together, for each predictor: 4 MB
 MOST_IN_PAIRS = 2000  # graphs that are compared with each other: a second or two
 MOST_PAIRS = 40_000_000  # of nodes, over all rounds: a table of half a gigabyte
 MOST_PLAIN_PAIRS = 600_000_000  # with degrees alone, which are few, so that the table stays small: half a minute
+GROWTH = {"subtree": 1.0, "assignment": 1.0, "paths": 1.5}  # of a table's time with the number of graphs: rows of pairs are long
 _UNSEEN = -8.0  # score of a class that the training graphs do not have
 
 
@@ -35,11 +39,17 @@ class Colours(Member):
     name = label = "colours"
 
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
-        graphs = plain(lesson.graphs)
-        self.rounds = {name: rounds for name in COUNTS if (rounds := rounds_for(name, graphs))}
-        self.predictors = tuple(self.rounds)
+        lesson = replace(lesson, examples=replace(lesson.examples, graphs=plain(lesson.graphs)))
+        self.rounds = {name: rounds for name in COUNTS if (rounds := rounds_for(name, lesson.graphs))}
         self.weights: dict[str, NDArray[np.float32]] = {}
-        return {name: self._fit_table(name, self._table(name, graphs, lesson.n_classes), lesson) for name in self.predictors}
+        found: dict[str, Probabilities] = {}
+        rehearsal = Rehearsal(lesson)
+        for name in self.rounds:
+            if not found or rehearsal.has_time_for(name, partial(self._fit_table, name), GROWTH[name]):
+                self.weights[name], found[name] = self._fit_table(name, lesson)
+        self.left_out = rehearsal.left_out
+        self.keep(found)
+        return found
 
     def notes(self, lesson: Lesson) -> Iterable[str]:
         rounds = rounds_for("paths", plain(lesson.graphs))
@@ -47,8 +57,9 @@ class Colours(Member):
             done = f"refined {rounds} instead of {ROUNDS} times" if rounds else "left out"
             yield f"colours of pairs of nodes were {done}: there are {count_pairs(lesson.graphs):,} pairs"
 
-    def _fit_table(self, name: str, table: csr_array, lesson: Lesson) -> Probabilities:
-        """The best penalty, what fits with it give the graphs left out, and one fit on all graphs."""
+    def _fit_table(self, name: str, lesson: Lesson) -> tuple[NDArray[np.float32], Probabilities]:
+        """With the best penalty: weights of one fit on all graphs, and what fits without them give the graphs left out."""
+        table = self._table(name, lesson.graphs, lesson.n_classes)
         rows, back = _in_own_span(table) if _is_wide(table) else (table, None)
         penalty, best = _choose_penalty(rows, lesson)
         for part in range(lesson.parts.held_out):
@@ -59,8 +70,7 @@ class Colours(Member):
         if back is not None:
             columns = (table.T @ (back @ weights[:, :-1].T)).T
             weights = np.concatenate([columns, weights[:, -1:]], axis=1).astype(np.float32)
-        self.weights[name] = weights
-        return best
+        return weights, best
 
     def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
         graphs = plain(graphs)
@@ -73,7 +83,7 @@ class Colours(Member):
 
     def keep(self, predictors: Iterable[str]) -> None:
         kept = set(predictors)
-        self.predictors = tuple(name for name in self.predictors if name in kept)
+        self.predictors = tuple(name for name in self.rounds if name in kept)
         self.weights = {name: self.weights[name] for name in self.predictors}
         self.rounds = {name: self.rounds[name] for name in self.predictors}
 

@@ -31,6 +31,7 @@ class Lesson:
         checkpoint: a file beside which unfinished work is kept, and from which it goes on.
         progress: whether to show what is going on; on a terminal, unless given.
         known: what the members fitted before this one give the graphs in ``parts.asked``, tempered, by predictor.
+        optional: whether other members will predict where this one finds no time.
     """
 
     examples: Examples
@@ -41,6 +42,7 @@ class Lesson:
     checkpoint: Path | None = None
     progress: bool | None = None
     known: Mapping[str, Probabilities] = field(default_factory=dict)
+    optional: bool = False
 
     @property
     def graphs(self) -> GraphSet:
@@ -54,7 +56,10 @@ class Lesson:
         """All graphs that are left out, and at most so many of the others, drawn at random."""
         others = np.flatnonzero(self.parts.number >= self.parts.held_out)
         drawn = np.random.default_rng(self.seed).choice(others, min(most, len(others)), replace=False)
-        chosen = np.sort(np.concatenate([self.parts.asked, drawn]))
+        return self.only(np.sort(np.concatenate([self.parts.asked, drawn])))
+
+    def only(self, chosen: NDArray[np.int64]) -> "Lesson":
+        """The same with these graphs alone."""
         examples = Examples(self.graphs[chosen], self.examples.targets[chosen], self.examples.weights[chosen])
         return replace(self, examples=examples, parts=Parts(self.parts.number[chosen], self.parts.held_out), known={})
 
@@ -72,6 +77,7 @@ class Member(ABC):
     name: ClassVar[str]  # of the kind
     label: str  # of this one, where there are several of a kind
     predictors: tuple[str, ...]  # known once it is fitted
+    left_out: Mapping[str, float] = {}  # predictors that a time budget had no room for, and the seconds that they would have taken
 
     def notes(self, lesson: Lesson) -> Iterable[str]:
         """What was left out or approximated in the fit to ``lesson``, for its report."""

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from phist.estimators.heads.head import Head
 from phist.estimators.heads.kernel import MOST_GRAPHS
 from phist.estimators.heads.linear import LinearHead
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.estimators.members.rehearsal import Rehearsal
 from phist.estimators.network_file import network_arrays, network_from_arrays
 from phist.estimators.trained import Features, TrainedNetwork
 from phist.graphs.graphset import GraphSet
@@ -28,7 +30,7 @@ from phist.training.checkpoint import State
 from phist.training.config import TrainingConfig
 from phist.training.history import Ending, History
 from phist.training.inference import Inference
-from phist.training.loop import Examples, Trainer, fit_network
+from phist.training.loop import Examples, Trainer, copy_state, fit_network
 from phist.training.presets import Preset
 from phist.training.windows import is_windowed
 
@@ -70,13 +72,15 @@ class Network(Member):
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         parts = range(lesson.parts.held_out)
         trainers = [self._trainer(lesson, part) for part in parts]
+        deadline = None if lesson.deadline is None else lesson.deadline - self._choose_heads(trainers[0], lesson)
         training = BagTraining(
             trainers,
             lambda states: self._look(states, lesson),
             run=self._run_name(lesson),
             checkpoint=lesson.checkpoint,
             first=self.first,
-            deadline=lesson.deadline,
+            deadline=deadline,
+            fewest=1 if self.first == 0 else self.preset.training.cycle_ends()[0],
             progress=lesson.progress,
         )
         try:
@@ -85,8 +89,12 @@ class Network(Member):
             self.bag.ending = "interrupted"
         self.histories = [trainer.history for trainer in trainers]
         if not self.bag.states:
+            if self.bag.ending == "time budget":
+                self.left_out = {**self.left_out, **dict.fromkeys(self.predictors, np.inf)}
             self.predictors = ()
             return {}
+        if self.bag.ending == "interrupted":
+            self.predictors = self.predictors[:1]  # the other heads take longer than anybody waits after Ctrl-C
         self.trained = [self._trained(part, state, lesson) for part, state in enumerate(self.bag.states)]
         return self._fit_heads(lesson)
 
@@ -101,6 +109,37 @@ class Network(Member):
         network = make_network(self.preset.network, lesson.n_classes, _seed(lesson, part))
         network.load_state_dict(state)
         return TrainedNetwork(network.eval(), _seed(lesson, part), self.engine, self.inference, lesson.progress)
+
+    def _choose_heads(self, trainer: Trainer, lesson: Lesson) -> float:
+        """Leave out heads that there is no time for, and return the seconds that will be needed after training.
+
+        A network that has not learnt yet takes as long to use as one that has. The first head is always fitted.
+        """
+        if is_windowed(lesson.graphs):
+            return 0.0
+        rehearsal, n_networks = Rehearsal(lesson), lesson.parts.held_out
+        trained = self._trained(0, copy_state(trainer.network), lesson)
+
+        def use(few: Lesson) -> Features:
+            features = Features(trained, few.graphs, both=self._both_levels)
+            for name in self.predictors:
+                HEADS[name].look_at(features)
+            return features
+
+        features = use(rehearsal.few)
+        rehearsal.planned = rehearsal.seconds(use, times=1 + n_networks)  # a look takes as long as one network in use
+
+        def fit(few: Lesson, name: str) -> None:
+            weights = few.examples.weights
+            HEADS[name].fit(features, few.examples.targets, weights, lesson.n_classes, lesson.seed, 1 / n_networks)
+
+        chosen = [
+            name
+            for name in self.predictors[1:]
+            if rehearsal.has_time_for(name, partial(fit, name=name), HEADS[name].growth, later=2 * n_networks)
+        ]
+        self.predictors, self.left_out = (self.predictors[0], *chosen), rehearsal.left_out
+        return min(rehearsal.planned, max(0.0, lesson.seconds_left()))
 
     def _look(self, states: list[State], lesson: Lesson) -> tuple[NDArray[np.float64], float]:
         """The log-loss of each graph that its network has not seen, by the linear head among what is known, and the accuracy."""
@@ -162,6 +201,8 @@ class Network(Member):
         return digest.hexdigest()
 
     def notes(self, lesson: Lesson) -> Iterable[str]:
+        if self.bag.ending == "time budget" and not self.trained:
+            return  # told with what else was left out
         if self.bag.ending != "finished":
             yield f"training of the networks ended before its last cycle: {self.bag.ending}"
         if not self.trained:
@@ -240,7 +281,9 @@ class Network(Member):
 
     def describe(self) -> str:
         epochs = self.bag.looks[self.bag.best].epochs if self.bag.looks else 0
-        return f"{len(self.trained)} structural networks, {epochs} epochs each, under {', '.join(self.predictors)} heads"
+        networks = "1 structural network" if len(self.trained) == 1 else f"{len(self.trained)} structural networks"
+        heads = f"{', '.join(self.predictors)} {'head' if len(self.predictors) == 1 else 'heads'}"
+        return f"{networks} of {epochs} epochs under the {heads}"
 
 
 def _bag(looks: list[dict[str, Any]], best: Any, ending: Any) -> Bag:

@@ -10,6 +10,7 @@ from phist.descriptors.profiles import Profile, degree_profile, edge_profile, la
 from phist.descriptors.spectrum import smallest_eigenvalues
 from phist.errors import ModelFileError
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
+from phist.estimators.members.rehearsal import Rehearsal
 from phist.estimators.trees import Trees, grow_trees
 from phist.graphs.graphset import GraphSet
 
@@ -19,6 +20,7 @@ SHARED_BINS, OWN_BINS = 20, 50  # of histograms in which values mean the same in
 MOST_EIGENVALUES = 128
 MOST_NODES = 4000  # of a graph whose spectrum is computed, in the cube of them: about ten seconds
 MOST_WORK = 2_000_000_000  # nodes times arcs of a graph whose edges are profiled: about ten seconds
+GROWTH = 0.85  # of the time with the number of graphs, as an exponent: there are as many trees for a few graphs
 _VALUES = (5, 3)  # of a node's profile and of an edge's
 
 
@@ -33,6 +35,13 @@ class Profiles(Member):
     predictors: tuple[str, ...] = ("trees",)
 
     def fit(self, lesson: Lesson) -> Mapping[str, Probabilities]:
+        rehearsal = Rehearsal(lesson)
+        if lesson.optional and not rehearsal.has_time_for("trees", Profiles()._learn, GROWTH):
+            self.left_out, self.predictors = rehearsal.left_out, ()
+            return {}
+        return self._learn(lesson)
+
+    def _learn(self, lesson: Lesson) -> Mapping[str, Probabilities]:
         graphs, examples = plain(lesson.graphs), lesson.examples
         profiles = (degree_profile(graphs), _edge_profile(graphs, lesson.progress))
         self.limits = np.concatenate([largest(profile) for profile in profiles])
@@ -46,6 +55,8 @@ class Profiles(Member):
         return {"trees": found}
 
     def notes(self, lesson: Lesson) -> Iterable[str]:
+        if not self.predictors:
+            return
         if large := int((lesson.graphs.node_counts() > MOST_NODES).sum()):
             yield f"eigenvalues of {large} graphs with more than {MOST_NODES:,} nodes were left out"
         if large := int((_betweenness_work(lesson.graphs) > MOST_WORK).sum()):
