@@ -230,6 +230,51 @@ def test_the_page_opens_with_mean_rank_wins_ties_losses_and_a_sentence(opened, s
     assert opened.run("document.querySelectorAll('#versus .outcomes .won').length") > 0
 
 
+def test_the_summary_counts_what_the_filters_leave(opened, study):
+    def counted():
+        return [int(opened.run(f"document.querySelectorAll('#score dd')[{place}].textContent")) for place in (1, 2, 3)]
+
+    everything = counted()
+    assert f"({sum(everything)} comparisons), it clearly wins {everything[0]}, clearly loses {everything[2]}" in text(
+        opened, "#finding"
+    )
+    click(opened, "[data-filter=family][value=kernel]")
+    click(opened, "[data-filter=column][value=MUTAG]")
+    assert sum(counted()) < sum(everything)
+    assert f"({sum(counted())} comparisons that the filter leaves)" in text(opened, "#finding")
+    assert "graph kernels" not in text(opened, "#versus") and "wl-subtree" not in text(opened, "#versus")
+    for family in ("phist", "gnn", "descriptor", "floor", "other"):
+        click(opened, f"[data-filter=family][value={family}]")
+    assert "leaves nothing to compare" in text(opened, "#finding")
+
+
+def test_the_sentence_names_who_is_stronger(opened):
+    choose(opened, "#choose-against", "majority")
+    assert "it loses more often than it wins against " in text(opened, "#finding")
+
+
+def test_the_filter_stays_on_the_page(opened):
+    for width in (1280, 1000, 800, 620, 400):
+        opened.resize(width)
+        opened.run("document.getElementById('filters').open = true")
+        opened.wait_for(f"document.documentElement.scrollWidth <= {width}")
+        assert opened.run("document.querySelector('.choices').getBoundingClientRect().left") >= 0
+
+
+def test_a_name_in_the_diagram_of_ranks_opens_its_results_by_keyboard(opened):
+    opened.run("document.querySelector('#ranks svg .opens[tabindex=\"0\"]').focus()")
+    opened.press("ArrowRight", 39)
+    chosen = opened.run("document.activeElement.dataset.label")
+    opened.press("Enter", 13)
+    opened.wait_for("document.getElementById('record').open")
+    assert text(opened, "#record-title") == chosen
+
+
+def test_what_was_chosen_is_written_without_braces(opened):
+    click(opened, PHIST_ON_MUTAG)
+    assert "{" not in text(opened, "#record-body")
+
+
 def test_another_method_can_be_compared(opened):
     choose(opened, "#choose-against", "ldp")
     assert text(opened, "#finding").startswith("ldp has")

@@ -1,4 +1,4 @@
-"""What a study says of one method: its mean rank, where it wins, ties and loses, and that in one sentence."""
+"""What a study says of one method: its mean rank, and where it wins, ties and loses; the page counts what its filters leave."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +28,11 @@ class Versus:
     def datasets(self) -> int:
         return len(self.wins) + len(self.ties) + len(self.losses)
 
+    @property
+    def lead(self) -> float:
+        """The share of datasets won beyond those lost: methods with few datasets stand beside those with many."""
+        return (len(self.wins) - len(self.losses)) / self.datasets
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -39,36 +44,12 @@ class Finding:
     ranked_on: int  # datasets that they were ranked on
     versus: tuple[Versus, ...] = field(default=())
 
-    def counts(self) -> tuple[int, int, int]:
-        """Comparisons won, tied and lost."""
-        return (
-            sum(len(one.wins) for one in self.versus),
-            sum(len(one.ties) for one in self.versus),
-            sum(len(one.losses) for one in self.versus),
-        )
-
-    def sentence(self) -> str:
-        """The finding in one sentence, which claims no more than the intervals do."""
-        if not self.versus:
-            rank = "" if self.mean_rank is None else f" has mean rank {self.mean_rank:.1f} among {self.ranked} methods, but"
-            return (
-                f"{self.label}{rank} shares fewer than two folds of any dataset with another method: differences have no intervals."
-            )
-        wins, ties, losses = self.counts()
-        rank = "" if self.mean_rank is None else f"mean rank {self.mean_rank:.1f} among {self.ranked} methods, and "
-        stronger = [one.label for one in self.versus if len(one.losses) > len(one.wins)]
-        against = f", more losses than wins against {', '.join(stronger)}" if stronger else ""
-        return (
-            f"{self.label} has {rank}of {wins + ties + losses} comparisons with another method on a dataset {wins} are clear wins, "
-            f"{losses} clear losses and {ties} too close to call{against}."
-        )
-
 
 def find(label: str, differences: Differences, ranks: Ranks | None) -> Finding:
     """What a study says of a method, of differences and ranks that are known already."""
     mean_rank = None if ranks is None else ranks.means.get(label)
     versus = [_versus(other, own) for other, own in differences.items()]
-    versus.sort(key=lambda one: (len(one.wins) - len(one.losses), one.difference.mean if one.difference else 0.0, one.label))
+    versus.sort(key=lambda one: (one.lead, one.difference.mean if one.difference else 0.0, one.label))
     shape = (0, 0) if ranks is None else (len(ranks.labels), len(ranks.datasets))
     return Finding(label, mean_rank, *shape, tuple(versus))
 

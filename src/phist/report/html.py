@@ -15,6 +15,7 @@ from phist.report.html_controls import controls_html, summary_html
 from phist.report.html_tables import family_key, notes_html, table_html
 from phist.report.order import sort_datasets
 from phist.report.payload import embed, make_payload
+from phist.report.plan import WAITING
 from phist.report.ranks import Ranks, rank_methods, ranks_table
 from phist.report.study import Result, Study, describe, title_of
 from phist.report.svg import tag, words
@@ -24,7 +25,7 @@ Section = tuple[str, str, str]  # anchor, title, content
 DrawRanks = Callable[[Ranks | None, str], str]  # ranks, and a name that keeps the ids of several drawings apart
 
 # In the order of their use: each may call what stands above it.
-SCRIPTS = ("core", "tables", "records", "comparison", "method", "summary", "downloads", "controls", "permalinks")
+SCRIPTS = ("core", "tables", "records", "comparison", "method", "summary", "differences", "downloads", "controls", "permalinks")
 
 
 def make_report(study: Study, against: str | None = None, draw_ranks: DrawRanks | None = None) -> str:
@@ -74,16 +75,19 @@ def _sections(study: Study, metrics: list[str], draw_ranks: DrawRanks | None) ->
 
 TIME = (
     "The mean on test graphs against the median time of a fold, fit and prediction together: processor time where it was "
-    "recorded, else wall time, as the axis says. Left is faster. Arrow keys walk from mark to mark, Enter opens one."
+    "recorded, else wall time, as the axis says. What all folds share, such as a Gram matrix, is computed once and is not in it. "
+    "Left is faster. Arrow keys walk from mark to mark, Enter opens one."
 )
 FOLDS = (
     "Every test fold: a dot each, the box from the first to the third quartile, the stroke at the median. "
     "Methods are ordered by their mean, the best first. Arrow keys walk from method to method, Enter opens one."
 )
-TRAINING = "Accuracy by epoch: thin for a fold, thick for their mean."
+TRAINING = (
+    "Accuracy in percent by epoch: thin for a fold, thick for their mean as long as half of them train. A name opens the records."
+)
 GENERALISATION = (
     "Training accuracy minus test accuracy in points, at the chosen epoch and configuration, mean ± standard deviation over folds. "
-    "A small error is good only where accuracy is."
+    "In italics what was published. A small error is good only where accuracy is."
 )
 GROWTH = (
     "Time of fit and prediction, from nothing, and the mean on test graphs, against the number of labelled graphs; one line for "
@@ -105,8 +109,9 @@ def _results(study: Study) -> str:
     toggle = any(entry.published for row in table.rows for entry in row.entries)
     published = "; in italics what was published" if toggle else ""
     about = (
-        f"{title_of(study)}{published}. Click a head to sort. In bold the best of a dataset, underlined what cannot be told "
-        "apart from it; shaded from the best floor, without colour, up to the best."
+        f"{title_of(study)}{published}. In bold the best of a dataset, underlined what cannot be told apart from it: the "
+        "interval of the difference holds zero. Shaded from the best floor, which has no colour, up to the best. A number opens "
+        "its records, a word why there are none, and the name of a dataset sorts."
     )
     return tag("p", words(about)) + family_key(table, toggle) + table_html(table, study.metric) + notes_html(table)
 
@@ -129,7 +134,7 @@ def _lead(study: Study) -> str:
         return words(NO_RECORDS)
     last = max((record.finished for record in study.records), default="")
     text = f"Structural graph classification, {describe(study.setting)}. Every number opens the records it was made of."
-    return words(text + (f" Last record: {last}." if last else ""))
+    return words(text + (f" Last record: {last[:16].replace('T', ' ')} UTC." if last else ""))
 
 
 def _tiles(study: Study) -> list[tuple[str, str]]:
@@ -143,7 +148,8 @@ def _tiles(study: Study) -> list[tuple[str, str]]:
         ("hours of computing", f"{hours:,.1f}"),
         ("incomplete results", f"{partial}"),
     ]
-    return tiles + ([("failed", f"{failed}")] if failed else [])
+    waiting = sum(entry.missing == WAITING for row in main_table(study).rows for entry in row.entries)
+    return tiles + [(name, f"{count}") for name, count in (("results not run yet", waiting), ("failed", failed)) if count]
 
 
 def _panels(study: Study, plot: Callable[[list[Result]], str], explanation: str) -> str:

@@ -15,8 +15,6 @@ def controls_html(study: Study, metrics: list[str], against: str | None) -> str:
         return ""
     families = list(dict.fromkeys(study.family(label) for label in study.labels))
     chooser = [
-        _choice("metric", "Metric", ((name, METRICS[name].title) for name in metrics), study.metric),
-        _choice("against", "Compare", ((label, label) for label in study.labels), against),
         tag(
             "details",
             tag("summary", "Filter", tag("span", id="filtered")),
@@ -29,6 +27,8 @@ def controls_html(study: Study, metrics: list[str], against: str | None) -> str:
             ),
             id="filters",
         ),
+        _choice("metric", "Metric", ((name, METRICS[name].title) for name in metrics), study.metric),
+        _choice("against", "Compare with the others", ((label, label) for label in study.labels), against),
     ]
     return tag("div", *chooser, class_="wide bar")
 

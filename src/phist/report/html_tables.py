@@ -78,7 +78,7 @@ def _cell(entry: Entry, label: str, dataset: str, reach: Reach) -> str:
         text = tag("span", words(entry.absent or entry.missing or NOTHING), class_="none")
         shown = _opener(text + note, label, dataset, entry) if entry.why else text
         return tag("td", shown, printed, data_column=dataset, data_text=NOTHING)
-    text = tag("span", f"{entry.mean:.{entry.digits}f}", class_="mean")
+    text = tag("span", number_text(entry.mean, entry.digits), class_="mean")
     text += "" if entry.deviation is None else tag("span", f" ± {entry.deviation:.{entry.digits}f}", class_="spread")
     text += "" if entry.complete else tag("span", f" {entry.folds}/{entry.expected}", class_="part")
     kind = " best" if entry.best else " tied" if entry.tied else ""
@@ -112,7 +112,16 @@ def _shown(entry: Entry) -> str:
     """The text of a measured cell, letter by letter: whoever speaks to the page says what is seen."""
     spread = "" if entry.deviation is None else f" ± {entry.deviation:.{entry.digits}f}"
     part = "" if entry.complete else f" {entry.folds}/{entry.expected}"
-    return f"{entry.mean:.{entry.digits}f}{spread}{part}{entry.note or ''}"
+    return f"{number_text(entry.mean or 0.0, entry.digits)}{spread}{part}{entry.note or ''}"
+
+
+def number_text(value: float, digits: int) -> str:
+    """A number with a minus as wide as a plus, and no sign before a zero.
+
+    >>> number_text(-0.04, 1), number_text(-0.25, 2)
+    ('0.0', '−0.25')
+    """
+    return f"{value:z.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _share(mean: float, reach: Reach) -> float:

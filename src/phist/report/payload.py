@@ -8,6 +8,7 @@ from typing import Any
 from phist.evaluation.records import Outcome, Record
 from phist.metrics import METRICS
 from phist.report.figures import thinned
+from phist.report.order import FAMILIES
 from phist.report.study import Study, history_curve
 from phist.report.tables import main_table
 from phist.report.views import make_view
@@ -32,7 +33,8 @@ def make_payload(study: Study, metrics: Sequence[str] = ("accuracy",)) -> dict[s
     return {
         "study": study.name,
         "metric": study.metric,
-        "metrics": {name: {"title": METRICS[name].title, "digits": METRICS[name].digits} for name in metrics},
+        "metrics": {name: _metric(name) for name in metrics},
+        "families": FAMILIES,
         "labels": {label: study.family(label) for label in study.labels},
         "datasets": study.datasets,
         "views": {name: make_view(study.with_metric(name)) for name in metrics},
@@ -41,6 +43,11 @@ def make_payload(study: Study, metrics: Sequence[str] = ("accuracy",)) -> dict[s
         "tests": tests.values,
         "records": records,
     }
+
+
+def _metric(name: str) -> dict[str, Any]:
+    metric = METRICS[name]
+    return {"title": metric.title, "digits": metric.digits, "unit": " in points" if metric.percent else ""}
 
 
 def embed(content: Any) -> str:

@@ -14,6 +14,7 @@ from phist.errors import ConfigError
 from phist.graphs.catalog import known_dataset
 
 Pair = tuple[str, str]  # label of a method, column of a table
+WAITING = "waiting"  # of a pair that a study asks for and that has no record yet
 NOT_ASKED_FOR = "no study in this report asks for it"
 
 
@@ -36,7 +37,7 @@ class PlannedPairs:
         if (label, column) in self.left_out:
             return "left out", self.left_out[label, column]
         if (label, column) in self.asked:
-            return "waiting", f"{self.asked[label, column]} asks for it, and it has not been run yet"
+            return WAITING, f"{self.asked[label, column]} asks for it, and it has not been run yet"
         return "", NOT_ASKED_FOR
 
 

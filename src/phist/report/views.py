@@ -66,7 +66,7 @@ def _finding(finding: Finding, digits: int) -> dict[str, Any]:
         for own in finding.versus
     ]
     mean_rank = None if finding.mean_rank is None else round(finding.mean_rank, 2)
-    return {"sentence": finding.sentence(), "rank": mean_rank, "ranked": [finding.ranked, finding.ranked_on], "versus": rows}
+    return {"rank": mean_rank, "ranked": [finding.ranked, finding.ranked_on], "versus": rows}
 
 
 def _rounded(difference: Difference, digits: int) -> list[float]:

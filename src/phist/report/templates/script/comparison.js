@@ -45,10 +45,10 @@ function comparedGraphs(one, two) {
 
 function spokenDifference(label, other, dataset) {
   const own = difference(label, other, dataset);
-  const unit = data.metrics[chosen.metric].title;
+  const metric = data.metrics[chosen.metric];
   if (!own) return "No difference can be given: fewer than two folds in common.";
   const [mean, low, high] = own.map((value) => signed(value, digits()));
-  return "Difference of " + unit + ", positive where " + label + " is better: " + mean + " [" + low + ", " + high + "]";
+  return "Difference of " + metric.title + metric.unit + ", positive where " + label + " is better: " + mean + ", with a 95 % interval from " + low + " to " + high;
 }
 
 function counts(graphs, label, other) {

@@ -5,13 +5,14 @@ const boxes = [...document.querySelectorAll("[data-filter]")];
 
 function refresh() {
   for (const part of document.querySelectorAll("[data-metric]")) part.hidden = part.dataset.metric !== chosen.metric;
-  showSummary();
   showDifferences();
   filter();
 }
 
+const hidden = (kind) => new Set(boxes.filter((box) => box.dataset.filter === kind && !box.checked).map((box) => box.value));
+
 function filter() {
-  const hidden = (kind) => new Set(boxes.filter((box) => box.dataset.filter === kind && !box.checked).map((box) => box.value));
+  showSummary();
   const [families, columns] = [hidden("family"), hidden("column")];
   for (const element of document.querySelectorAll("[data-family], [data-column]")) {
     element.classList.toggle("filtered", families.has(element.dataset.family) || columns.has(element.dataset.column));
@@ -46,19 +47,21 @@ document.addEventListener("keydown", (event) => {
   const opener = event.target.closest && event.target.closest(".opens");
   if (!opener || (event.key !== "Enter" && event.key !== " ")) return;
   event.preventDefault();
-  openRecords(opener.dataset.label, opener.dataset.dataset);
+  openWhat(opener.dataset);
 });
 
 document.addEventListener("click", (event) => {
   const download = event.target.closest("[data-download]");
   if (download) return save(download);
   const opener = event.target.closest("[data-label][data-dataset]");
-  if (!opener) return;
-  const { label, other, dataset } = opener.dataset;
+  if (opener) openWhat(opener.dataset);
+});
+
+function openWhat({ label, other, dataset }) {
   if (other) openComparison(label, other, dataset);
   else if (dataset) openRecords(label, dataset);
   else openMethod(label);
-});
+}
 
 if (chooseMetric) chooseMetric.addEventListener("change", () => { chosen.metric = chooseMetric.value; refresh(); });
 if (chooseAgainst) chooseAgainst.addEventListener("change", () => { chosen.against = chooseAgainst.value; refresh(); });

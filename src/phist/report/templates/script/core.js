@@ -23,7 +23,12 @@ const signed = (number, digits) => {
   const text = Math.abs(number).toFixed(digits);
   return Number(text) === 0 ? text : (number > 0 ? "+" : "−") + text;
 };
-const written = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+// Values as a reader would write them: lists by commas, what has names as name and value, a line for each of several.
+const written = (value) => {
+  if (Array.isArray(value)) return value.map(written).join(value.some(Array.isArray) || typeof value[0] === "object" ? "\n" : ", ");
+  if (value === null || typeof value !== "object") return String(value);
+  return Object.entries(value).map(([name, own]) => name + " " + (Array.isArray(own) ? "[" + written(own) + "]" : written(own))).join("; ");
+};
 const entries = (object) => Object.entries(object).map(([key, value]) => [key, written(value)]);
 
 const digits = () => data.metrics[chosen.metric].digits;

@@ -87,10 +87,10 @@ function show(record, button, label, dataset) {
   body.append(reproduction(record), opponents(label, dataset));
   for (const measure of ["accuracy", "loss"]) {
     const chart = curves(record, measure);
-    if (chart) body.append(block(measure === "loss" ? "Loss by epoch" : "Accuracy by epoch", chart));
+    if (chart) body.append(block(measure === "loss" ? "Loss by epoch" : "Accuracy by epoch, in percent", chart));
   }
-  if (record.predicted) body.append(block("Predictions: true class by row, predicted by column", matrix(record)));
-  body.append(block("Chosen on validation", pairs(entries(record.chosen || {}))));
+  if (record.predicted) body.append(block("Predictions: a row for each true class, a column for each predicted one", matrix(record)));
+  body.append(block("Chosen without the test graphs", pairs(entries(record.chosen || {}))));
   body.append(block("Versions", pairs(entries(data.versions[record.versions] || {}))));
 }
 
@@ -108,14 +108,14 @@ const results = (record) => [
 
 const circumstances = (record) => [
   ["method", record.cell.method],
-  ["options", written(record.cell.options)],
+  ["options", written(record.cell.options) || "none: the method as it is"],
   ["protocol", record.cell.protocol + (record.cell.no_duplicates ? ", no duplicates across parts" : "")],
   ...(record.cell.labelled ? [["labelled graphs", record.cell.labelled]] : []),
   ["fold, shuffle, seed", [record.cell.fold, record.cell.repeat, record.cell.seed].join(", ")],
   ["split", record.split || "–", true],
   ["dataset's content", String(record.cell.fingerprint).slice(0, 16), true],
   ["cell", record.hash, true],
-  ["engine", record.engine || "–"],
+  ...(record.engine ? [["engine", record.engine]] : []),
   ["threads", record.threads || 1],
   ["finished", record.finished || "–"],
 ];
@@ -171,7 +171,7 @@ function curves(record, measure) {
     svg.append(draw("text", { class: "tick", x: 33, y: y(value) + 3, "text-anchor": "end" }, brief(value)));
   }
   for (const epoch of [1, last]) svg.append(draw("text", { class: "tick", x: x(epoch), y: 166, "text-anchor": "middle" }, epoch));
-  svg.append(draw("text", { class: "axis", x: 194, y: 180, "text-anchor": "middle" }, "epoch: training blue, validation orange"));
+  svg.append(draw("text", { class: "axis", x: 194, y: 180, "text-anchor": "middle" }, shown.length > 1 ? "epoch; training graphs blue, validation graphs orange" : "epoch; " + (shown[0] === measure ? "training" : "validation") + " graphs"));
   for (const key of shown) {
     const line = history[key].map((value, place) => x(history.epochs[place]).toFixed(1) + "," + y(scale * value).toFixed(1)).join(" ");
     svg.append(draw("polyline", { class: "curve mean " + key, points: line }));
