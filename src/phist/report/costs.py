@@ -103,14 +103,16 @@ def times_table(study: Study, labels: Collection[str] = ()) -> Table:
         for label in shown
         if any((label, dataset) in timed for dataset in columns)
     ]
-    legend = (f"The median over folds, in seconds of {clock}, as recorded on the machine of the study.",) if rows else (NO_RECORDS,)
+    about = f"The median over folds, in seconds of {clock}, as recorded on the machine of the study"
+    legend = (f"{about}; what all folds share, such as a Gram matrix, is computed once and not in it.",) if rows else (NO_RECORDS,)
     return Table("times", "Seconds of a fold", tuple(columns), tuple(rows), legend=legend, larger_is_better=False)
 
 
 def _time_entry(result: Result | None, clock: Clock) -> Entry:
     if result is None:
         return Entry()
-    return Entry(warm_seconds(result, clock), folds=len(result.records), expected=result.expected)
+    seconds = warm_seconds(result, clock)
+    return Entry(seconds, digits=1 if seconds >= 1 else 2, folds=len(result.records), expected=result.expected)
 
 
 def _typical(seconds: list[float]) -> float:

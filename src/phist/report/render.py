@@ -121,11 +121,11 @@ def entry_text(entry: Entry) -> str:
     if entry.mean is None:
         return (entry.absent or NOTHING) + note
     if entry.interval is not None:
-        low, high = (f"{bound:.{entry.digits}f}" for bound in entry.interval)
-        return f"{entry.mean:+.{entry.digits}f} [{low}, {high}]{note}"
+        low, high = (f"{bound:z.{entry.digits}f}" for bound in entry.interval)
+        return f"{entry.mean:+z.{entry.digits}f} [{low}, {high}]{note}"
     spread = "" if entry.deviation is None else f" ± {entry.deviation:.{entry.digits}f}"
     part = "" if entry.complete else f" [{entry.folds}/{entry.expected}]"
-    return f"{entry.mean:.{entry.digits}f}{spread}{part}{note}"
+    return f"{entry.mean:z.{entry.digits}f}{spread}{part}{note}"
 
 
 def superscript(number: int) -> str:
@@ -141,7 +141,7 @@ def figure_text(figure: Figure | None, digits: int = 1) -> str:
     """A figure as it is printed, such as a published one."""
     if figure is None:
         return NOTHING
-    return f"{figure.mean:.{digits}f}" + ("" if figure.deviation is None else f" ± {figure.deviation:.{digits}f}")
+    return f"{figure.mean:z.{digits}f}" + ("" if figure.deviation is None else f" ± {figure.deviation:.{digits}f}")
 
 
 def _groups(table: Table) -> list[list[Row]]:
