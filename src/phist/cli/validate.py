@@ -8,6 +8,7 @@ import typer
 from phist.cli.options import READING_DEFAULTS, Data, Json, Labels, ReadingOptions, load_labelled, use_threads
 from phist.cli.output_checks import check_file_place
 from phist.cli.screen import console, notes, print_json
+from phist.cli.training import INTERRUPTED
 from phist.cli.training_options import TRAINING_DEFAULTS, TrainingOptions
 from phist.progress import waiting
 
@@ -52,9 +53,13 @@ def validate(
     known = set(validation.results)
     if known:
         told.print(f"{len(known)} of {folds} folds are in {records}")
-    for result in validation.run():
-        if result.fold not in known:
-            told.print(f"  fold {result.fold + 1} of {folds}: {len(result.positions)} graphs, {result.seconds:.0f} s")
+    try:
+        for result in validation.run():
+            if result.fold not in known:
+                told.print(f"  fold {result.fold + 1} of {folds}: {len(result.positions)} graphs, {result.seconds:.0f} s")
+    except KeyboardInterrupt as error:
+        told.print(f"Stopped; {_how_to_go_on(len(validation.results), folds, records)}")
+        raise typer.Exit(INTERRUPTED) from error
     found = validation.summary()
     if as_json:
         print_json({
@@ -79,3 +84,9 @@ def validate(
     promised = [estimate for estimate in found.estimates if estimate is not None]
     if promised:
         screen.print(f"the fits' own estimates were {100 * mean(promised):.1f} % on average")
+
+
+def _how_to_go_on(done: int, folds: int, records: Path | None) -> str:
+    if records is None:
+        return "nothing was kept. With --records FILE every fold is, and the same command goes on"
+    return f"{done} of {folds} folds are in {records}. Type the same command to go on"
