@@ -5,8 +5,21 @@ import pytest
 from phist import StructuralClassifier
 from phist.graphs.datasets import find_dataset
 
-needs_mutag = pytest.mark.skipif(find_dataset("MUTAG").kind == "download", reason="MUTAG is not on this machine")
-needs_enzymes = pytest.mark.skipif(find_dataset("ENZYMES").kind == "download", reason="ENZYMES is not on this machine")
+
+def skip_without(name):
+    """Asked by a fixture, as the tests have a cache of their own by then."""
+    if find_dataset(name).kind == "download":
+        pytest.skip(f"{name} is not on this machine")
+
+
+@pytest.fixture
+def mutag():
+    skip_without("MUTAG")
+
+
+@pytest.fixture
+def enzymes():
+    skip_without("ENZYMES")
 
 
 @pytest.fixture
@@ -19,7 +32,7 @@ def only_mutag(monkeypatch):
     monkeypatch.setattr(datasets, "find_dataset", lambda name: absent if name == "ENZYMES" else real(name))
 
 
-@needs_mutag
+@pytest.mark.usefixtures("mutag")
 def test_demo_leaves_model_metrics_and_pictures(run, tmp_path, only_mutag):
     result = run("demo", "--out", tmp_path / "demo", "--effort", "low")
     assert result.exit_code == 0, result.output
@@ -37,7 +50,7 @@ def test_demo_leaves_model_metrics_and_pictures(run, tmp_path, only_mutag):
     assert last.startswith("Open this page") and (tmp_path / "demo" / "page.html").read_text().startswith("<!doctype html>")
 
 
-@needs_enzymes
+@pytest.mark.usefixtures("enzymes")
 def test_demo_takes_enzymes_where_it_is_and_beats_the_floors(run, tmp_path):
     result = run("demo", "--out", tmp_path / "demo", "--effort", "low", "--json")
     metrics = json.loads(result.stdout)

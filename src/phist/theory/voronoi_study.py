@@ -28,6 +28,14 @@ def study_voronoi_sum(
 
     A third of the pairs is drawn independently; a third keeps every element within its cell, at its far corners, where an
     error of the lemma would show; a third moves every element by less than delta, across borders too.
+
+    Args:
+        dimension: of the elements.
+        delta: what elements may be apart and count as equal.
+        p: of the norm that says how far apart elements are.
+        pairs: how many pairs of multisets.
+        size: how many elements each multiset has.
+        seed: of all that is drawn.
     """
     check_at_least("pairs", pairs, 1)
     check_at_least("dimension", dimension, 1)
