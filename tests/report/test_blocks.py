@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,21 @@ def test_a_block_may_gather_several_folders(document):
     write_records(document.parents[1] / "experiments" / "more", make_records([19] * 10, method="ltp"))
     document.write_text("<!-- results:begin main ../experiments/paper ../experiments/more -->\n<!-- results:end -->\n")
     assert "| ltp |" in current_text(document)
+
+
+def test_two_studies_stand_beside_each_other(document):
+    records = [replace(record, cell=replace(record.cell, no_duplicates=True)) for record in make_records([17] * 10)]
+    write_records(document.parents[1] / "experiments" / "apart", records)
+    block = "<!-- results:begin beside ../experiments/paper | ../experiments/apart -->\n<!-- results:end -->\n"
+    document.write_text(block)
+    text = current_text(document)
+    assert "| MUTAG | MUTAG, no duplicates |" in text
+    row = next(line for line in text.splitlines() if line.startswith("| phist |"))
+    assert row.count("±") == 2 and "85.0" in row
+    assert "| ltp |" not in text  # which one of them lacks
+    document.write_text(block.replace("| ../experiments/apart ", ""))
+    with pytest.raises(ConfigError, match="between their folders"):
+        current_text(document)
 
 
 @pytest.mark.parametrize(

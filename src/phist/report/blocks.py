@@ -1,7 +1,7 @@
 """Blocks of Markdown files that are written from records, so that no figure in a document is ever typed by hand.
 
 A block stands between two comments, ``<!-- results:begin main ../experiments/paper -->`` and ``<!-- results:end -->``: the
-name of a table, and the folders of the records as seen from the document.
+name of a table, and the folders of the records as seen from the document; ``|`` stands between the folders of two studies.
 """
 
 import re
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from phist.errors import ConfigError, GraphInputError, check_choice
 from phist.files import atomic_path
+from phist.report.beside import beside_table
 from phist.report.costs import costs_table, times_table
 from phist.report.differences import difference_table
 from phist.report.estimates import estimates_table
@@ -43,6 +44,9 @@ BLOCKS: dict[str, Callable[[Study], str]] = {
     "labels": lambda study: growth_markdown(study, times=False),
     "estimates": lambda study: to_markdown(estimates_table(study)),
 }
+BLOCKS_OF_TWO: dict[str, Callable[[Study, Study], str]] = {
+    "beside": lambda first, second: to_markdown(beside_table(first, second)),
+}
 _BLOCK = re.compile(r"(<!-- results:begin (\S+) (\S[^\n]*?) -->\n)(.*?)(<!-- results:end -->)", re.DOTALL)
 _MARK = "<!-- results:"
 
@@ -62,7 +66,12 @@ def current_text(document: str | Path) -> str:
         )
     # Several blocks of one document tend to be of one study, which is then read once.
     study_of = cache(lambda folders: load_study(*(document.parent / folder for folder in folders.split())))
-    return _BLOCK.sub(lambda block: f"{block[1]}\n{_content(block[2], study_of(block[3]))}\n{block[5]}", text)
+
+    def renew(block: re.Match[str]) -> str:
+        studies = [study_of(folders) for folders in block[3].split("|")]
+        return f"{block[1]}\n{_content(block[2], studies)}\n{block[5]}"
+
+    return _BLOCK.sub(renew, text)
 
 
 def is_current(document: str | Path) -> bool:
@@ -80,6 +89,12 @@ def update_document(document: str | Path) -> bool:
     return True
 
 
-def _content(table: str, study: Study) -> str:
-    check_choice("table", table, BLOCKS)
-    return NO_RECORDS + "\n" if study.setting is None else BLOCKS[table](study)
+def _content(table: str, studies: list[Study]) -> str:
+    check_choice("table", table, (*BLOCKS, *BLOCKS_OF_TWO))
+    if len(studies) != 1 + (table in BLOCKS_OF_TWO):
+        raise ConfigError(
+            f"a block of {table!r} takes one study, 'beside' two with '|' between their folders; given were {len(studies)}"
+        )
+    if any(study.setting is None for study in studies):
+        return NO_RECORDS + "\n"
+    return BLOCKS_OF_TWO[table](*studies) if table in BLOCKS_OF_TWO else BLOCKS[table](*studies)
