@@ -60,7 +60,8 @@ def _draw(study: "Study", method: str, figure: Path) -> list[Path]:
         raise GraphInputError(
             f"there is nothing to draw: no dataset on which {method} is complete; 'phist bench run' makes records"
         )
-    points = [Point(cost.label, cost.family, cost.seconds, cost.score, cost.on_front) for cost in found.costs]
-    shown = METRICS[study.metric]
-    name = f"mean {shown.title} over {len(found.datasets)} datasets{', %' if shown.percent else ''}"
+    shown = [cost for cost in found.costs if cost.seconds >= 0.005] or found.costs  # no 0.00 on a logarithmic axis
+    points = [Point(cost.label, cost.family, cost.seconds, cost.score, cost.on_front) for cost in shown]
+    metric = METRICS[study.metric]
+    name = f"mean {metric.title} over {len(found.datasets)} datasets{', %' if metric.percent else ''}"
     return save_figure(plot_costs(points, name, found.clock), figure)

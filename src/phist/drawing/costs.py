@@ -1,6 +1,7 @@
 """Accuracy against time: one mark for each method, and the front of those that no other beats in both."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phist.drawing.style import COLORS, FAINT, INK, MARKERS, finish_axes, new_figure
@@ -10,7 +11,8 @@ if TYPE_CHECKING:
 
 FAMILIES = ("phist", "kernel", "gnn", "descriptor", "floor")
 MARK = 46  # area of a mark, in points
-PLACES = ((5, 3), (5, -3), (-5, 3), (-5, -3))  # of a name, from its mark, in points
+NEAR = ((5, 3), (5, -3), (-5, 3), (-5, -3))  # of a name, from its mark, in points
+PLACES = (*NEAR, (6, 16), (6, -16), (-6, 16), (-6, -16))
 
 
 class Point(NamedTuple):
@@ -48,12 +50,13 @@ def plot_costs(points: Sequence[Point], score: str, clock: str = "wall time") ->
             zorder=2,
         )
     axes.set_xscale("log")
-    axes.margins(x=0.12)
+    axes.margins(x=0.2)
     finish_axes(axes, f"median {clock} of a fold, s", score)
     axes.legend(frameon=False, fontsize=9)
-    taken = [_mark_box(axes, point) for point in points]
+    drawn = [_mark_box(axes, point) for point in points] + _front_boxes(axes, front)
+    names: list[Any] = []
     for point in sorted(points, key=lambda point: not point.on_front):
-        taken.append(_write_name(axes, point, taken))
+        names.append(_write_name(axes, point, drawn, names))
     return figure
 
 
@@ -65,24 +68,30 @@ def _mark_box(axes: Any, point: Point) -> Any:
     return Bbox.from_bounds(x - radius, y - radius, 2 * radius, 2 * radius)
 
 
-def _write_name(axes: Any, point: Point, taken: Sequence[Any]) -> Any:
-    """Beside the mark where nothing else is, above it and to the right if there is no such place; returns what it covers."""
+def _front_boxes(axes: Any, front: Sequence[Point]) -> list[Any]:
+    """What the line of the front covers: a step to the right and one up from each point to the next."""
+    from matplotlib.transforms import Bbox
+
+    corners = [axes.transData.transform((point.seconds, point.score)) for point in front]
+    boxes = []
+    for (left, low), (right, high) in pairwise(corners):
+        boxes += [Bbox([[left, low - 1], [right, low + 1]]), Bbox([[right - 1, low], [right + 1, high]])]
+    return boxes
+
+
+def _write_name(axes: Any, point: Point, drawn: Sequence[Any], names: Sequence[Any]) -> Any:
+    """Beside the mark where it covers the fewest names, then the least of all else; returns what it covers."""
     weight = "bold" if point.on_front else "normal"
-    for x, y in (*PLACES, PLACES[0]):
-        text = axes.annotate(
-            point.label,
-            (point.seconds, point.score),
-            xytext=(x, y),
-            textcoords="offset points",
-            ha="left" if x > 0 else "right",
-            va="bottom" if y > 0 else "top",
-            fontsize=8,
-            color=INK,
-            fontweight=weight,
-        )
-        box = text.get_window_extent()
-        if not any(box.overlaps(other) for other in taken):
-            return box
-        text.remove()
-    axes.add_artist(text)
-    return box
+    place = (point.seconds, point.score)
+    text = axes.annotate(point.label, place, PLACES[0], textcoords="offset points", fontsize=8, color=INK, fontweight=weight)
+
+    def put(place: tuple[float, float]) -> Any:
+        text.xyann = place
+        text.set(ha="left" if place[0] > 0 else "right", va="bottom" if place[1] > 0 else "top")
+        return text.get_window_extent()
+
+    def trouble(place: tuple[float, float]) -> tuple[int, int]:
+        box = put(place)
+        return sum(map(box.overlaps, names)), sum([box.x0 < axes.bbox.x0, *map(box.overlaps, drawn)])
+
+    return put(min(PLACES, key=trouble))
