@@ -87,7 +87,7 @@ def test_the_networks_are_compared_on_the_nine_datasets():
 
 def test_the_whole_grid_is_searched_on_small_datasets():
     assert methods_by_dataset("gnns-whole") == dict.fromkeys(("MUTAG", "ENZYMES", "IMDB-BINARY", "IMDB-MULTI"), NETWORKS)
-    assert not any(cell.options for cell in cells_of("gnns-whole"))
+    assert not {"layers", "hidden"} & {option for cell in cells_of("gnns-whole") for option in cell.options}
 
 
 def test_the_network_as_printed_is_measured_on_the_nine_with_the_ablations_that_the_paper_has():
@@ -97,16 +97,30 @@ def test_the_network_as_printed_is_measured_on_the_nine_with_the_ablations_that_
 
 
 def test_the_long_run_of_the_network_as_printed_has_three_thousand_epochs():
-    cells = cells_of("reproduction")
-    assert {cell.dataset for cell in cells} == {"MUTAG", "ENZYMES", "NCI1"}
-    assert {(cell.method, cell.options["epochs"]) for cell in cells} == {("phist-paper", 3000)}
+    runs = [run for run in read_spec(EXPERIMENTS / "reproduction.toml").runs if run.label == "phist-paper-long"]
+    assert {run.dataset.name for run in runs} == {"MUTAG", "ENZYMES", "NCI1"}
+    assert all((run.method, run.options) == ("phist-paper", {"epochs": 3000}) for run in runs)
 
 
-def test_the_estimator_and_five_rivals_are_compared_with_three_seeds():
-    spec = read_spec(EXPERIMENTS / "fair.toml")
-    assert (spec.protocol, spec.seeds) == ("fair", (0, 1, 2))
-    assert all(len(found) == 6 and "phist" in found for found in methods_by_dataset("fair").values())
-    assert set(methods_by_dataset("fair")) == set(NINE)
+def test_the_open_points_are_trained_as_long_as_the_record_that_they_are_read_beside():
+    beside = {run.dataset.name: run.options.get("epochs") for run in read_spec(EXPERIMENTS / "as-printed.toml").runs}
+    runs = [run for run in read_spec(EXPERIMENTS / "reproduction.toml").runs if run.label != "phist-paper-long"]
+    assert runs
+    assert all(run.options.get("epochs") == beside[run.dataset.name] for run in runs)
+
+
+@pytest.mark.parametrize(("name", "datasets", "seeds"), [("fair", SIX, (0, 1, 2)), ("fair-large", NINE[6:], (0,))])
+def test_the_estimator_and_five_rivals_are_compared_fairly(name, datasets, seeds):
+    spec = read_spec(EXPERIMENTS / f"{name}.toml")
+    assert (spec.protocol, spec.seeds) == ("fair", seeds)
+    assert set(methods_by_dataset(name)) == set(datasets)
+    assert all(len(found) == 6 and "phist" in found for found in methods_by_dataset(name).values())
+
+
+def test_the_same_rivals_are_met_on_all_nine():
+    assert {frozenset(found) for name in ("fair", "fair-large") for found in methods_by_dataset(name).values()} == {
+        frozenset(methods_by_dataset("fair")["MUTAG"])
+    }
 
 
 def test_look_alikes_are_kept_together_where_they_are_many():

@@ -145,6 +145,7 @@ def fit_ensemble(members: Sequence[Member], lesson: Lesson) -> tuple[Ensemble, P
         )
         for name, own in tempered.items()
     ]
+    # Networks stay where their predictors have no weight: they embed and explain.
     fitted = [member for member in members if member.predictors or isinstance(member, Network)]
     for member in fitted:
         member.keep([name.partition("/")[2] for name in weights if name.partition("/")[0] == member.label])
