@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from phist.descriptors.colours import path_counts
 from phist.estimators.members import colours
 from phist.estimators.members.colours import Colours
 from phist.estimators.members.member import Lesson
@@ -69,3 +70,30 @@ def test_where_graphs_are_many_a_penalty_is_chosen_on_some_parts_and_used_on_all
     found = Colours().fit(lesson)
     assert tried == [32] * 5 + [40]
     assert np.isfinite(found["subtree"]).all()
+
+
+def test_graphs_are_described_some_at_a_time_with_the_same_answers(monkeypatch):
+    lesson = lesson_of(2)
+    member = Colours()
+    learnt = member.fit(lesson)
+    found = member.predict_proba(lesson.graphs)
+    described, least = [], 14 * 13 // 2 * (colours.ROUNDS + 1)
+
+    def counted(graphs, rounds):
+        described.append(len(graphs))
+        return path_counts(graphs, rounds)
+
+    monkeypatch.setattr(colours, "KEYS_AT_ONCE", 3 * least)
+    monkeypatch.setitem(colours.COUNTS, "paths", counted)
+    again = Colours()
+    for name, own in again.fit(lesson).items():
+        np.testing.assert_array_equal(own, learnt[name])
+    for name, own in again.predict_proba(lesson.graphs).items():
+        np.testing.assert_array_equal(own, found[name])
+    assert set(described) == {3, 1} and sum(described) == 2 * len(lesson.graphs)
+
+
+def test_no_graphs_have_no_probabilities():
+    member, lesson = Colours(), lesson_of(3)
+    member.fit(lesson)
+    assert {own.shape for own in member.predict_proba(lesson.graphs[:0]).values()} == {(0, 3)}

@@ -8,7 +8,7 @@ import pytest
 
 from phist import as_graphset
 from phist.errors import GraphInputError
-from phist.graphs.arrays import arc_blocks
+from phist.graphs.arrays import blocks
 from phist.graphs.graphset import GraphSet
 
 
@@ -205,7 +205,7 @@ def test_a_set_out_of_a_pickle_cannot_be_written_to(graphs):
 def test_blocks_of_arcs_cover_every_row_once(monkeypatch):
     monkeypatch.setattr("phist.graphs.arrays._BLOCK", 4)
     starts = np.array([0, 3, 3, 9, 10, 10, 15])
-    covered = [row for block in arc_blocks(starts) for row in range(block.start, block.stop)]
+    covered = [row for block in blocks(starts) for row in range(block.start, block.stop)]
     assert covered == list(range(6))
 
 

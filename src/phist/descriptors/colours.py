@@ -139,8 +139,7 @@ def _pair_key(one: np.uint64, other: np.uint64, distance: int) -> np.uint64:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def count_pairs(graphs: GraphSet) -> int:
-    """At most so many pairs of nodes have a key in every round."""
+def pair_counts(graphs: GraphSet) -> IntArray:
+    """At most so many pairs of nodes of each graph have a key in every round."""
     sizes = graphs.node_counts()
-    sizes = sizes[sizes <= MOST_NODES]
-    return int((sizes * (sizes - 1) // 2).sum())
+    return np.where(sizes <= MOST_NODES, sizes * (sizes - 1) // 2, 0)

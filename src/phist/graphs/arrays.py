@@ -22,9 +22,15 @@ def starts_of(lengths: Array) -> IntArray:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def arc_blocks(starts: IntArray) -> Iterator[slice]:
-    """Stretches of rows (or graphs) with about a million arcs each, so that a large set is looked through in little memory."""
-    cuts = np.searchsorted(starts, np.arange(_BLOCK, starts[-1], _BLOCK))
+def blocks(starts: IntArray, size: int | None = None) -> Iterator[slice]:
+    """Stretches of rows, or of graphs, that are looked through one after the other, so that a large set needs little memory.
+
+    Args:
+        starts: (rows + 1): how many arcs, or whatever is counted, stand before each row, and in all.
+        size: about how many each stretch has, unless a single row has more; a million unless given.
+    """
+    size = _BLOCK if size is None else size
+    cuts = np.searchsorted(starts, np.arange(size, starts[-1], size))
     ends = np.unique(np.concatenate([cuts, [len(starts) - 1]])).tolist()
     start = 0
     for end in ends:
@@ -35,7 +41,7 @@ def arc_blocks(starts: IntArray) -> Iterator[slice]:
 
 def loops_of_rows(indptr: IntArray, indices: NDArray[np.int32], row_names: IntArray) -> IntArray:
     loops = np.zeros(len(row_names), np.int64)
-    for rows in arc_blocks(indptr):
+    for rows in blocks(indptr):
         names = np.repeat(row_names[rows], np.diff(indptr[rows.start : rows.stop + 1]))
         at = np.flatnonzero(indices[indptr[rows.start] : indptr[rows.stop]] == names) + indptr[rows.start]
         loops += np.bincount(np.searchsorted(indptr, at, side="right") - 1, minlength=len(row_names))

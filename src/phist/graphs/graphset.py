@@ -14,8 +14,8 @@ from phist.errors import GraphInputError, brief
 from phist.graphs.arrays import (
     Array,
     IntArray,
-    arc_blocks,
     as_positions,
+    blocks,
     loops_of_rows,
     plain_weights,
     ranges,
@@ -122,7 +122,7 @@ class GraphSet:
     def loops_per_graph(self) -> IntArray:
         """Loops of each graph, looked for in about a million nodes and arcs at a time: the set may be larger than memory."""
         result = np.zeros(len(self), np.int64)
-        for rows in arc_blocks(self.indptr[self.node_ptr] + self.node_ptr):
+        for rows in blocks(self.indptr[self.node_ptr] + self.node_ptr):
             part = self._range(rows.start, rows.stop)
             result[rows] = np.add.reduceat(np.append(part.loop_counts(), 0), part.node_ptr[:-1])
         return result

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from phist.errors import ModelFileError, shown
-from phist.graphs.arrays import Array, arc_blocks
+from phist.graphs.arrays import Array, blocks
 
 _FIXED = {"node_ptr": "<i8", "indptr": "<i8", "indices": "<i4", "weights": "<f8"}
 _REQUIRED = ("node_ptr", "indptr", "indices")
@@ -69,7 +69,7 @@ def check_arcs(folder: Path, arrays: dict[str, Array], directed: bool) -> None:
     """
     starts = arrays["indptr"][arrays["node_ptr"]]
     sizes = np.diff(arrays["node_ptr"])
-    for graphs in arc_blocks(starts):
+    for graphs in blocks(starts):
         filled = np.flatnonzero(np.diff(starts[graphs.start : graphs.stop + 1])) + graphs.start
         if not len(filled):
             continue

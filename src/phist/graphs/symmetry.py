@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phist.errors import ConfigError
-from phist.graphs.arrays import Array, IntArray
+from phist.graphs.arrays import Array, IntArray, blocks
 from phist.graphs.graphset import GraphSet
 
 Hashes = NDArray[np.uint64]
@@ -98,8 +98,7 @@ def weisfeiler_lehman_hashes(graphs: GraphSet) -> Hashes:
 def split_by_size(graphs: GraphSet) -> Iterator[GraphSet]:
     """The set in consecutive slices of a few million arcs and nodes, at least one graph each, without copying arcs."""
     sizes_before = graphs.indptr[graphs.node_ptr] + graphs.node_ptr
-    cuts = _cuts(sizes_before, _ARCS_AT_A_TIME)
-    return (graphs[start:stop] for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+    return (graphs[part] for part in blocks(sizes_before, _ARCS_AT_A_TIME))
 
 
 def targets_of(graphs: GraphSet, rows: slice = slice(None)) -> IntArray:
@@ -209,14 +208,8 @@ def _refine(graphs: GraphSet, colors: Hashes) -> Hashes:
 
 def _blocks(graphs: GraphSet) -> Iterator[tuple[slice, slice]]:
     """Consecutive nodes and their arcs, about `_ARCS_AT_A_TIME` arcs together; a huge graph is cut as well."""
-    cuts = _cuts(graphs.indptr, _ARCS_AT_A_TIME)
-    for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        yield slice(start, stop), slice(int(graphs.indptr[start]), int(graphs.indptr[stop]))
-
-
-def _cuts(sizes_before: IntArray, size: int) -> IntArray:
-    marks = np.arange(0, int(sizes_before[-1]), size)
-    return np.unique(np.concatenate([[0], np.searchsorted(sizes_before, marks), [len(sizes_before) - 1]]))
+    for nodes in blocks(graphs.indptr, _ARCS_AT_A_TIME):
+        yield nodes, slice(int(graphs.indptr[nodes.start]), int(graphs.indptr[nodes.stop]))
 
 
 def _row_sums(values: Hashes, degrees: IntArray) -> Hashes:

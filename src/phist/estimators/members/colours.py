@@ -1,21 +1,22 @@
 """Weisfeiler-Lehman features under logistic regression: what colours alone can tell."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, issparse, vstack
 
-from phist.descriptors.colours import ROUNDS, assignment_counts, count_pairs, hashed_table, path_counts, subtree_counts
+from phist.descriptors.colours import ROUNDS, assignment_counts, hashed_table, pair_counts, path_counts, subtree_counts
 from phist.descriptors.profiles import plain
 from phist.errors import ModelFileError
 from phist.estimators.combining import log_loss_of, softmax, temper
 from phist.estimators.members.member import Arrays, Lesson, Member, Probabilities
 from phist.estimators.members.rehearsal import Rehearsal
+from phist.graphs.arrays import blocks, starts_of
 from phist.graphs.graphset import GraphSet
 
 COUNTS = {"subtree": subtree_counts, "assignment": assignment_counts, "paths": path_counts}
@@ -25,6 +26,7 @@ MOST_WEIGHTS = 1 << 20  # of all classes together, for each predictor: 4 MB
 MOST_IN_PAIRS = 2000  # graphs that are compared with each other: a second or two
 MOST_PAIRS = 40_000_000  # of nodes, over all rounds: a table of half a gigabyte
 MOST_PLAIN_PAIRS = 600_000_000  # with degrees alone, which are few, so that the table stays small: half a minute
+KEYS_AT_ONCE = 10_000_000  # of graphs that are described together, unless one has more: half a gigabyte until they are hashed
 GROWTH = {"subtree": 1.0, "assignment": 1.0, "paths": 1.5}  # of a table's time with the number of graphs: rows of pairs are long
 _UNSEEN = -8.0  # score of a class that the training graphs do not have
 
@@ -55,7 +57,7 @@ class Colours(Member):
         rounds = rounds_for("paths", plain(lesson.graphs))
         if rounds < ROUNDS:
             done = f"refined {rounds} instead of {ROUNDS} times" if rounds else "left out"
-            yield f"colours of pairs of nodes were {done}: there are {count_pairs(lesson.graphs):,} pairs"
+            yield f"colours of pairs of nodes were {done}: there are {pair_counts(lesson.graphs).sum():,} pairs"
 
     def _fit_table(self, name: str, lesson: Lesson) -> tuple[NDArray[np.float32], Probabilities]:
         """With the best penalty: weights of one fit on all graphs, and what fits without them give the graphs left out."""
@@ -74,12 +76,20 @@ class Colours(Member):
 
     def predict_proba(self, graphs: GraphSet) -> Mapping[str, Probabilities]:
         graphs = plain(graphs)
-        return {
-            name: _probabilities(self._table(name, graphs, len(self.weights[name])), self.weights[name]) for name in self.predictors
-        }
+        return {name: self._predict(name, graphs, self.weights[name]) for name in self.predictors}
+
+    def _predict(self, name: str, graphs: GraphSet, weights: NDArray[np.float32]) -> Probabilities:
+        parts = [_probabilities(part, weights) for part in self._parts(name, graphs, len(weights))]
+        return np.concatenate([np.empty((0, len(weights))), *parts])
 
     def _table(self, name: str, graphs: GraphSet, n_classes: int) -> csr_array:
-        return hashed_table(COUNTS[name](graphs, self.rounds[name]), n_columns(n_classes))
+        return vstack(list(self._parts(name, graphs, n_classes)), format="csr")
+
+    def _parts(self, name: str, graphs: GraphSet, n_classes: int) -> Iterator[csr_array]:
+        """The table of some graphs after the other, since keys take much more memory than what becomes of them."""
+        keys = (pair_counts(graphs) if name == "paths" else graphs.node_counts()) * (self.rounds[name] + 1)
+        for part in blocks(starts_of(keys), KEYS_AT_ONCE):
+            yield hashed_table(COUNTS[name](graphs[part], self.rounds[name]), n_columns(n_classes))
 
     def keep(self, predictors: Iterable[str]) -> None:
         kept = set(predictors)
@@ -116,7 +126,7 @@ def rounds_for(name: str, graphs: GraphSet) -> int:
     """Rounds of refinement that the table of these graphs can have; 0 where even one is too many."""
     if name != "paths":
         return ROUNDS
-    pairs = max(1, count_pairs(graphs))
+    pairs = max(1, int(pair_counts(graphs).sum()))
     return int(min(ROUNDS, max(MOST_PAIRS // pairs - 1, pairs <= MOST_PLAIN_PAIRS)))
 
 
