@@ -18,6 +18,7 @@ CHOICE = "highest validation accuracy, then smallest squared error of the valida
 class ForestMethod(Method):
     """A random forest on the training graphs, one for every candidate table; the validation graphs pick the table."""
 
+    libraries = ("sklearn.ensemble",)
     options_kind: ClassVar[type[Any]] = NoOptions
 
     def __init__(self, **options: Any) -> None:

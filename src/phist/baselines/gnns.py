@@ -43,6 +43,10 @@ class GraphNeuralNetwork(Method):
 
     family = "gnn"
     selection = "lowest validation loss, over the epochs of each network and then over layers and channels"
+    libraries = (
+        "phist.baselines.gnn_batches", "phist.baselines.gnn_models", "phist.baselines.gnn_training",
+        "torch._dynamo",  # which PyTorch's optimizers load when they are made
+    )  # fmt: skip
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

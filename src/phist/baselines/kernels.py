@@ -84,6 +84,7 @@ class KernelMethod(Method):
     family = "kernel"
     selection = "C of the highest validation accuracy, the smallest among equals"
     randomized = False
+    libraries = ("phist.baselines.kernel_machine",)
     options_kind: ClassVar[type[KernelOptions]] = KernelOptions
     note: ClassVar[str | None] = None  # how the figure differs from the paper's
 

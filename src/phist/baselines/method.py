@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -83,6 +84,7 @@ class Method(ABC):
     selection: ClassVar[str]  # the rule that picks epoch and hyper-parameters, stated beforehand
     extra: ClassVar[str | None] = None  # of phist's optional dependencies, the one it needs
     randomized: ClassVar[bool] = True  # whether the seed matters
+    libraries: ClassVar[tuple[str, ...]] = ()  # modules that are loaded when they are needed, so that others start at once
     earlier_seconds: float = 0.0  # of work that a killed run had left behind and ``fit`` went on with
 
     def __init__(self, **options: Any) -> None:
@@ -101,8 +103,10 @@ class Method(ABC):
         """
         return None
 
-    def prepare(self) -> None:  # noqa: B027  # most have nothing to prepare
-        """Do what a machine has to do only once, such as compiling: no record's time counts it."""
+    def prepare(self) -> None:
+        """Do what a process has to do only once, such as loading libraries and compiling: no record's time counts it."""
+        for library in self.libraries:
+            import_module(library)
 
     @abstractmethod
     def fit(self, task: Task) -> Self:

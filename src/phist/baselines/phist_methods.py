@@ -27,6 +27,10 @@ class PhistMethod(Method):
     """A `StructuralClassifier` fitted to the training part."""
 
     family = "phist"
+    libraries = (
+        "phist.estimators.classifier", "phist.training.loop", "scipy.linalg", "scipy.optimize",
+        "sklearn.decomposition", "sklearn.ensemble", "sklearn.linear_model", "sklearn.model_selection", "sklearn.neighbors",
+    )  # fmt: skip
     fixed: ClassVar[Mapping[str, Any]] = {}  # parameters that make the method what it is
     networks_of: ClassVar[str] = ""  # the method that trains the same networks, where there is one
     leaves_networks: ClassVar[bool] = False  # in the cache, for a method that trains the same
@@ -41,6 +45,7 @@ class PhistMethod(Method):
     def prepare(self) -> None:
         from phist.engine.compiling import prepare
 
+        super().prepare()
         if self._options().get("engine") != "reference":
             prepare()
 
