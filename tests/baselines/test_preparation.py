@@ -1,11 +1,13 @@
 """What a process does once is done before the clock of a record starts."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 FIT = """
+import json
 import sys
 import numpy as np
 from phist.baselines.registry import make_method
@@ -15,7 +17,7 @@ from phist.graphs.generate import make_planted_partitions
 
 graphs, codes = make_planted_partitions(60, n_nodes=12, seed=0), np.arange(60) % 2
 split = make_split(graphs, "paper", 0)
-method = make_method(sys.argv[1], **eval(sys.argv[2]))
+method = make_method(sys.argv[1], **json.loads(sys.argv[2]))
 method.prepare()
 loaded = set(sys.modules)
 method.fit(make_task(graphs, codes, split, dataset="made", n_classes=2, seed=0, cache=None, threads=1)).predict(split.test)
@@ -35,7 +37,7 @@ print(*sorted(set(sys.modules) - loaded))
     ],
 )
 def test_libraries_are_loaded_before_a_fit(method, options):
-    done = subprocess.run([sys.executable, "-c", FIT, method, repr(options)], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", FIT, method, json.dumps(options)], capture_output=True, text=True, check=True)
     late = done.stdout.split()
     assert not [name for name in late if not name.startswith(("phist.", "torch.profiler."))]
     assert len(late) < 10  # descriptions that not every method needs

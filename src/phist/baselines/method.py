@@ -84,7 +84,7 @@ class Method(ABC):
     selection: ClassVar[str]  # the rule that picks epoch and hyper-parameters, stated beforehand
     extra: ClassVar[str | None] = None  # of phist's optional dependencies, the one it needs
     randomized: ClassVar[bool] = True  # whether the seed matters
-    libraries: ClassVar[tuple[str, ...]] = ()  # modules that are loaded when they are needed, so that others start at once
+    libraries: ClassVar[tuple[str, ...]] = ()  # modules that a fit would load; `prepare` does so first
     earlier_seconds: float = 0.0  # of work that a killed run had left behind and ``fit`` went on with
 
     def __init__(self, **options: Any) -> None:

@@ -86,7 +86,7 @@ class Colours(Member):
         return vstack(list(self._parts(name, graphs, n_classes)), format="csr")
 
     def _parts(self, name: str, graphs: GraphSet, n_classes: int) -> Iterator[csr_array]:
-        """The table of some graphs after the other, since keys take much more memory than what becomes of them."""
+        """The table, some graphs at a time: their keys take much more memory than the rows made of them."""
         keys = (pair_counts(graphs) if name == "paths" else graphs.node_counts()) * (self.rounds[name] + 1)
         for part in blocks(starts_of(keys), KEYS_AT_ONCE):
             yield hashed_table(COUNTS[name](graphs[part], self.rounds[name]), n_columns(n_classes))
